@@ -158,10 +158,17 @@ static mor_code check_inertia(const mor_world* w, mor_body* b, const mor_tree_ki
     return code;
 }
 
+/* Of unit length but for rounding? Such a rotation is kept bit for bit: what was read is what is set. */
+static bool is_unit(mor_quat q)
+{
+    double square = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+    return fabs(square - 1.0) <= 8e-16;
+}
+
 /* Writes pose and velocity of the body frame's definition into the state of the centre of mass. */
 static void set_state(const mor_world* w, mor_body* b, const mor_pose* pose, mor_vec3 v, mor_vec3 omega)
 {
-    b->q = mor_quat_normalize(pose->rotation);
+    b->q = is_unit(pose->rotation) ? pose->rotation : mor_quat_normalize(pose->rotation);
     if (w->dimension == 2) {
         b->angle = 2.0 * mor_atan2(b->q.z, b->q.w);
         b->q = mor_quat_exp(mor_v3(0, 0, b->angle));
@@ -229,7 +236,8 @@ mor_body_id mor_world_add_body(mor_world* w, const mor_body_def* def, mor_error*
     b.no_collision = def->no_collision;
     b.motion = def->motion;
     b.motion_user = def->motion_user;
-    set_state(w, &b, &def->pose, def->kind == MOR_FIXED ? mor_v3(0, 0, 0) : def->velocity,
+    mor_pose start = { def->pose.position, mor_quat_normalize(def->pose.rotation) };
+    set_state(w, &b, &start, def->kind == MOR_FIXED ? mor_v3(0, 0, 0) : def->velocity,
               def->kind == MOR_FIXED ? mor_v3(0, 0, 0) : def->angular_velocity);
     b.x0 = b.x;
     snprintf(b.name, sizeof b.name, "%s", def->name);
