@@ -4,8 +4,11 @@
 #include "common/worlds.h"
 
 #include "derivative/inverse.h"
+#include "moreau/derivative.h"
+#include "moreau/state.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,10 +96,55 @@ static void slopes_of_inverse_dynamics_agree_with_differences(void** state)
     mor_arena_destroy(arena);
 }
 
+/* An arm that hangs at rest, or next to it: its slopes are those of a motion, whatever rounding makes of energies that
+ * small. And a little beside rest it begins to swing. */
+static void an_arm_at_rest_has_the_slopes_of_one_that_moves(void** state)
+{
+    (void)state;
+    static const char* const speeds[] = { "0", "1e-9", "1e-6", "1e-4" };
+    double slopes[4];
+    for (int i = 0; i < 4; i++) {
+        char text[512];
+        mor_scene* scene;
+        mor_derivative* d = NULL;
+        mor_error error = { 0 };
+        snprintf(text, sizeof text,
+                 "moreau: 1\ntime: { step: 0.005 }\nrobots:\n  - { name: arm, urdf: robots/arm2.urdf, base: fixed, "
+                 "position: [0, 0, 3], joints: { shoulder: 1.5707963267948966 }, joint_velocities: { elbow: %s } }\n",
+                 speeds[i]);
+        mor_world* w = test_scene_text(text, &scene);
+        if (mor_world_derivative(w, NULL, 0, &d, &error)) fail_msg("%s", error.text);
+        slopes[i] = d->matrix[2 * d->columns]; /* speed of the shoulder by its position */
+        mor_derivative_destroy(d);
+        mor_world_destroy(w);
+        mor_scene_destroy(scene);
+    }
+    assert_true(slopes[3] < -0.01);
+    for (int i = 0; i < 3; i++) test_near(slopes[i], slopes[3], 1e-6, "slope");
+}
+
+static void an_arm_next_to_rest_begins_to_swing(void** state)
+{
+    (void)state;
+    mor_scene* scene;
+    mor_world* w =
+        test_scene_text("moreau: 1\ntime: { step: 0.005 }\nrobots:\n  - { name: arm, urdf: robots/arm2.urdf, "
+                        "base: fixed, position: [0, 0, 3], joints: { shoulder: 1.5707973267948966 } }\n",
+                        &scene);
+    double nu[2];
+    test_steps(w, 20);
+    assert_int_equal(mor_world_get_nu(w, nu, 2, NULL), MOR_OK);
+    assert_true(nu[0] < -1e-7 && nu[0] > -1e-5); /* 1e-6 rad, after 0.1 s: about g/l 1e-6 0.1 rad/s */
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slopes_of_inverse_dynamics_agree_with_differences),
+        cmocka_unit_test(an_arm_at_rest_has_the_slopes_of_one_that_moves),
+        cmocka_unit_test(an_arm_next_to_rest_begins_to_swing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,6 +43,7 @@
 enum { PASSES = 16 };
 #define LARGEST 0.05 /* how much slower joints may be made alone; what is left comes out of all velocities, or a turn */
 #define MOST 3.0     /* times faster: next to rest, or where the step does not resolve the motion */
+#define HIDDEN 2e-10 /* a million roundings of potential energy */
 
 void mor_robot_middle_velocity(const mor_robot* r, double h, void (*solve)(const mor_robot* robot, double* x),
                                double* out)
@@ -221,10 +222,18 @@ static void slow_down(mor_robot* r, double kinetic, double allowed)
     refresh(r);
 }
 
+/* Is the energy of motion so small that the rounding of potential energy hides it? A pole 1e-6 rad from hanging would
+ * be held there by an energy that is noise. */
+static bool is_hidden(const mor_world* w, const sums* start, const sums* now)
+{
+    double weight = now->body.m * mor_norm(w->gravity);
+    return now->kinetic <= HIDDEN * weight * (mor_norm(start->com) + mor_norm(now->com));
+}
+
 static void finish_fixed(const mor_world* w, mor_robot* r, const sums* start, const target* t, bool smooth)
 {
     sums s = sum_up(r->model, r->work, false);
-    if (!t->known || !(s.kinetic > 0.0)) return;
+    if (!t->known || !(s.kinetic > 0.0) || is_hidden(w, start, &s)) return;
     double kinetic = t->kinetic + s.body.m * mor_dot(w->gravity, mor_sub(s.com, start->com));
     double scale = scale_for(kinetic, s.kinetic, smooth), now = scale * scale * s.kinetic;
     for (int k = 0; k < r->model->dof; k++) r->nu[k] *= scale;
@@ -260,11 +269,12 @@ static void finish_floating(const mor_world* w, mor_robot* r, const sums* start,
         mor_vec3 fall = touched ? mor_sub(s.com, start->com)
                                 : mor_madd(mor_scale(w->h / m, start->p), 0.5 * w->h * w->h, w->gravity);
         double kinetic = t->kinetic + m * mor_dot(w->gravity, fall);
-        double scale = t->known ? scale_for(kinetic - outside, inside, smooth) : 1.0;
+        bool known = t->known && !(touched && is_hidden(w, start, &s));
+        double scale = known ? scale_for(kinetic - outside, inside, smooth) : 1.0;
         set_velocity(r, &s, t, locked, wanted, scale);
         refresh(r);
         double left = outside + scale * scale * inside - kinetic, rounding = 1e-13 * (kinetic + outside);
-        if (!t->known || fabs(left) <= rounding || (!smooth && left < 0.0)) return;
+        if (!known || fabs(left) <= rounding || (!smooth && left < 0.0)) return;
         mor_turning body = { &C, &inverse };
         mor_quat turn = { 1, 0, 0, 0 };
         if (touched || round == 2 ||
