@@ -5,7 +5,7 @@ _moreau() {
     if [ "$word" = "=" ]; then word=; elif [ "$last" = "=" ]; then last=${COMP_WORDS[COMP_CWORD-2]}; fi
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W 'run doctor new solve robot convert derivative optimise calibrate compare dataset inverse plot reproduce sweep trust view export-fmu list help --help --version' -- "$word"))
+        COMPREPLY=($(compgen -W 'run doctor new solve robot convert derivative optimise calibrate compare dataset inverse landscape plot reproduce sweep trust view export-fmu list help --help --version' -- "$word"))
         return
     fi
     case "$command $last" in
@@ -120,6 +120,17 @@ _moreau() {
         "inverse --set") return ;;
         "inverse --csv") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "inverse --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "landscape --vary") return ;;
+        "landscape --band") return ;;
+        "landscape --of") return ;;
+        "landscape --end") return ;;
+        "landscape --points") return ;;
+        "landscape --smooth") return ;;
+        "landscape --set") return ;;
+        "landscape --step") return ;;
+        "landscape --title") return ;;
+        "landscape --output"|"landscape -o") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "landscape --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "plot --output"|"plot -o") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "plot --title") return ;;
         "plot --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
@@ -185,6 +196,7 @@ _moreau() {
         compare) options='--formulations --solvers --collision --tol --time-limit --memory --start --frames --traces --iterations --coordinates --scene-limit --assume --jobs --out --csv --baseline --json --shard --merge --resume --quiet --plugin --help -h' ;;
         dataset) options='--output -o --full --author --licence --engine --commit --command --port --listen --family --plugin --help -h' ;;
         inverse) options='--motion --law --regularisation --slip --fit --poses --check --columns --time-column --rows --set --csv --json --quiet --plugin --help -h' ;;
+        landscape) options='--vary --band --of --end --points --smooth --set --step --title --output -o --plugin --help -h' ;;
         plot) options='--output -o --title --plugin --help -h' ;;
         reproduce) options='--output -o --seed --threads --quick --plugin --help -h' ;;
         sweep) options='--out -o --csv --html --jobs --shard --merge --resume --time-limit --slurm --sbatch --no-submit --json --quiet --plugin --help -h' ;;
@@ -192,7 +204,7 @@ _moreau() {
         view) options='--port --listen --html --size --rate --png --at --video --fps --speed --pixels --look --set --formulation --solver --step --paused --wait --threads --plugin --help -h' ;;
         export-fmu) options='--output -o --fmi --formulation --solver --step --set --plugin --help -h' ;;
         list) options='--json --names --plugin --help -h' ;;
-        help) options='run doctor new solve robot convert derivative optimise calibrate compare dataset inverse plot reproduce sweep trust view export-fmu list' ;;
+        help) options='run doctor new solve robot convert derivative optimise calibrate compare dataset inverse landscape plot reproduce sweep trust view export-fmu list' ;;
     esac
     case $command-$word in
         *-- | *--*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;

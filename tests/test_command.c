@@ -286,6 +286,25 @@ static void options_take_their_value_after_an_equals_sign_too(void** state)
 }
 
 /* Every option of the table is in the text of --help, in every command. */
+/* A puck's way by its friction: s = v^2/(2 mu g), so the band is s dmu/mu to each side. */
+static void landscapes_and_bands_are_drawn(void** state)
+{
+    (void)state;
+    expect_status("$M landscape puck --band friction:ice=0.02 --of position:puck.x -o band.svg", 0);
+    says(output, "0 of 401 steps without a derivative");
+    double at = 0.0, low = 0.0, high = 0.0;
+    const char* words = strstr(output, "s: ");
+    assert_non_null(words);
+    assert_int_equal(sscanf(words, "s: %lf, between %lf and %lf", &at, &low, &high), 3);
+    assert_true(low < at && at < high && (high - low) / (2.0 * at) > 0.09 && (high - low) / (2.0 * at) < 0.11);
+    expect_status("test -s band.svg", 0);
+    expect_status("$M landscape puck --vary velocity:puck.x=1..2 --points 11 --of velocity:puck.x -o l.svg", 0);
+    says(output, "11 points, 0 without a derivative");
+    expect_status("$M landscape puck --vary velocity:puck.x=2..1 --of velocity:puck.x", 2);
+    expect_status("$M landscape puck --of velocity:puck.x", 2);
+    expect_status("$M landscape puck --band friction:ice=0.02 --of position:nobody.x", 2);
+}
+
 static void help_and_its_table_name_the_same_options(void** state)
 {
     (void)state;
@@ -624,6 +643,7 @@ int main(void)
         cmocka_unit_test(exit_statuses_tell_who_failed),
         cmocka_unit_test(bad_usage_says_what_would_be_right),
         cmocka_unit_test(options_take_their_value_after_an_equals_sign_too),
+        cmocka_unit_test(landscapes_and_bands_are_drawn),
         cmocka_unit_test(help_and_its_table_name_the_same_options),
         cmocka_unit_test(plug_ins_work_in_the_viewer),
         cmocka_unit_test(wrong_scenes_name_the_place),

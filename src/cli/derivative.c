@@ -2,6 +2,7 @@
 #include "moreau/derivative.h"
 #include "cli/cli.h"
 #include "cli/options.h"
+#include "cli/words.h"
 #include "io/json/json.h"
 #include "moreau/control.h"
 #include "moreau/state.h"
@@ -69,75 +70,6 @@ static const mor_cli_command command = {
     .more = "Exit status: 0 there is a derivative, 1 there is none here, 2 bad usage or input, 3 the system failed.\n",
     .operand = take_scene,
 };
-
-/* The index of a word in "xyz", -1: none. */
-static int axis(const char* word)
-{
-    const char* at = word && *word && !word[1] ? strchr("xyz", *word) : NULL;
-    return at ? (int)(at - "xyz") : -1;
-}
-
-static int find_body(const mor_world* w, const char* name)
-{
-    mor_body_id id = mor_world_find_body(w, name);
-    return mor_body_valid(w, id) ? mor_body_index(w, id) : -1;
-}
-
-static int find_material(const mor_world* w, const char* name)
-{
-    for (int i = 0; mor_world_material(w, i); i++)
-        if (strcmp(mor_world_material(w, i)->name, name) == 0) return i;
-    return -1;
-}
-
-/* kp, ki, kd or target of the first controller of the robot. */
-static bool is_gain(const mor_world* w, const char* kind, const char* robot, const char* joint, mor_input* in)
-{
-    static const char* const kinds[] = { "kp", "ki", "kd", "target" };
-    int k = 0, r = mor_world_find_robot(w, robot);
-    while (k < 4 && strcmp(kind, kinds[k]) != 0) k++;
-    if (k == 4) return false;
-    in->kind = (mor_input_kind)(MOR_INPUT_KP + k);
-    for (int i = mor_world_controller_count(w) - 1; r >= 0 && i >= 0; i--)
-        if (mor_world_controller(w, i)->robot == r) in->index = i;
-    in->component = r < 0 || !joint ? -1 : mor_robot_find_joint(mor_world_robot_model(w, r), joint);
-    return true;
-}
-
-/* KIND:NAME or KIND:NAME.PART; 0 or the exit status. */
-static int read_input(const mor_world* w, const char* word, mor_input* in)
-{
-    char text[256], *name, *part;
-    snprintf(text, sizeof text, "%s", word);
-    name = strchr(text, ':');
-    if (!name) return mor_cli_usage("derivative", "--input %s: expected KIND:NAME", word);
-    *name++ = '\0';
-    part = strrchr(name, '.');
-    bool force = strcmp(text, "force") == 0, torque = strcmp(text, "torque") == 0, joint = strcmp(text, "joint") == 0;
-    bool gain = strcmp(text, "kp") == 0 || strcmp(text, "ki") == 0 || strcmp(text, "kd") == 0;
-    if (part && (force || torque || joint || gain || strcmp(text, "target") == 0)) *part++ = '\0';
-    else part = NULL;
-    *in = (mor_input){ .index = -1 };
-    if (force || torque) {
-        in->kind = MOR_INPUT_FORCE, in->index = find_body(w, name);
-        in->component = axis(part) < 0 ? -1 : axis(part) + (torque ? 3 : 0);
-    } else if (joint) {
-        in->kind = MOR_INPUT_JOINT_FORCE, in->index = mor_world_find_robot(w, name);
-        in->component = in->index < 0 || !part ? -1 : mor_robot_find_joint(mor_world_robot_model(w, in->index), part);
-    } else if (strcmp(text, "friction") == 0) in->kind = MOR_INPUT_FRICTION, in->index = find_material(w, name);
-    else if (strcmp(text, "restitution") == 0) in->kind = MOR_INPUT_RESTITUTION, in->index = find_material(w, name);
-    else if (strcmp(text, "mass") == 0) in->kind = MOR_INPUT_MASS, in->index = find_body(w, name);
-    else if (strcmp(text, "size") == 0) in->kind = MOR_INPUT_SIZE, in->index = find_body(w, name);
-    else if (strcmp(text, "gravity") == 0) in->kind = MOR_INPUT_GRAVITY, in->index = 0, in->component = axis(name);
-    else if (!is_gain(w, text, name, part, in)) {
-        static const char* const kinds[] = { "force",   "torque", "joint", "friction", "restitution", "mass", "size",
-                                             "gravity", "kp",     "ki",    "kd",       "target",      NULL };
-        return mor_cli_unknown("derivative", "kind of input", text, kinds);
-    }
-    if (in->index < 0) return mor_cli_usage("derivative", "--input %s: there is no '%s'", word, name);
-    if (in->component < 0) return mor_cli_usage("derivative", "--input %s: which part? x, y, z or a joint", word);
-    return 0;
-}
 
 /* The largest difference of two derivatives of one step, relative to the larger of 1 and the exact one. */
 static double apart(const mor_derivative* d, const mor_derivative* exact)
@@ -222,7 +154,7 @@ static int derive(const arguments* a, mor_world* w)
     mor_error error = { 0 };
     mor_derivative *d = NULL, *exact = NULL;
     int status = 0;
-    for (int i = 0; i < a->count && !status; i++) status = read_input(w, a->words[i], &inputs[i]);
+    for (int i = 0; i < a->count && !status; i++) status = mor_cli_read_input("derivative", w, a->words[i], &inputs[i]);
     if (status) return status;
     while (mor_world_time(w) < a->at - 0.5 * mor_world_get_step(w))
         if (mor_world_step(w, NULL, &error) != MOR_OK) return mor_cli_fail(&error);

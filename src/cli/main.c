@@ -24,6 +24,7 @@ static const struct command {
     { "compare", mor_cli_laboratory, "run formulations and solvers on the same problems, fairly" },
     { "dataset", mor_cli_laboratory, "build and describe the database of benchmark problems" },
     { "inverse", mor_cli_laboratory, "contact impulses and unknown forces from a motion; fits by least squares" },
+    { "landscape", mor_cli_laboratory, "draw a value and its derivative over a range, or a band along the motion" },
     { "plot", mor_cli_laboratory, "draw what a recording holds" },
     { "reproduce", mor_cli_laboratory, "run the papers' experiments again: data, figures, a page" },
     { "sweep", mor_cli_laboratory, "run a scene with many values of its parameters, and measure" },

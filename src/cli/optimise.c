@@ -2,6 +2,7 @@
 #include "moreau/optimise.h"
 #include "cli/cli.h"
 #include "cli/options.h"
+#include "cli/words.h"
 #include "io/json/json.h"
 #include "moreau/state.h"
 
@@ -89,111 +90,6 @@ static const mor_cli_command command = {
     .operand = take_scene,
 };
 
-/* ------------------------------------------------------------------------------------------ words */
-
-typedef struct word {
-    char copy[256]; /* the next are in it */
-    const char *kind, *name, *part;
-} word;
-
-/* KIND:NAME.PART, or gravity:PART. */
-static bool split(const char* text, word* out)
-{
-    if (strlen(text) >= sizeof out->copy) return false;
-    snprintf(out->copy, sizeof out->copy, "%s", text);
-    char *name = strchr(out->copy, ':'), *part;
-    if (!name) return false;
-    *name++ = '\0';
-    part = strrchr(name, '.');
-    if (part) *part++ = '\0';
-    out->kind = out->copy, out->name = part ? name : "", out->part = part ? part : name;
-    return true;
-}
-
-static int axis(const char* text)
-{
-    const char* at = *text && !text[1] ? strchr("xyz", *text) : NULL;
-    return at ? (int)(at - "xyz") : -1;
-}
-
-/* The number in nu of a body's or a joint's coordinate; -1 after a message. */
-static int number_of(const mor_world* w, const word* x, const char* text)
-{
-    if (strcmp(x->kind, "joint") == 0 || strcmp(x->kind, "speed") == 0) {
-        int robot = mor_world_find_robot(w, x->name);
-        const mor_robot_model* m = robot < 0 ? NULL : mor_world_robot_model(w, robot);
-        int joint = m ? mor_robot_find_joint(m, x->part) : -1;
-        if (joint < 0) return mor_cli_usage("optimise", "%s: there is no such robot or joint", text), -1;
-        return mor_world_robot_span(w, robot).nu + mor_robot_dof(m) - mor_robot_joint_count(m) + joint;
-    }
-    mor_body_id id = mor_world_find_body(w, x->name);
-    if (!mor_body_valid(w, id) || mor_body_get_kind(w, id) != MOR_DYNAMIC)
-        return mor_cli_usage("optimise", "%s: there is no moving body '%s'", text, x->name), -1;
-    mor_span s = mor_body_span(w, id);
-    int k = axis(x->part), planar = mor_world_dimension(w) == 2;
-    bool spin = strcmp(x->kind, "spin") == 0;
-    if (k < 0 || (planar && !spin && k == 2) || (planar && spin && k != 2))
-        return mor_cli_usage("optimise", "%s: which axis? %s", text, planar ? "x, y; z for spins" : "x, y or z"), -1;
-    if (spin && s.nu_count < (planar ? 3 : 6)) return mor_cli_usage("optimise", "%s: it cannot turn", text), -1;
-    return s.nu + (!spin ? k : planar ? 2 : 3 + k);
-}
-
-static const char* const kinds[] = { "position", "velocity", "spin",   "joint",   "speed",
-                                     "force",    "torque",   "effort", "gravity", NULL };
-
-static bool known(const char* kind, int count)
-{
-    for (int i = 0; i < count && kinds[i]; i++)
-        if (strcmp(kind, kinds[i]) == 0) return true;
-    return false;
-}
-
-static int read_unknown(const mor_world* w, const char* text, mor_unknown* u)
-{
-    word x;
-    if (!split(text, &x)) return mor_cli_usage("optimise", "--vary %s: expected KIND:NAME", text);
-    if (!known(x.kind, 9)) return mor_cli_unknown("optimise", "kind of unknown", x.kind, kinds);
-    *u = (mor_unknown){ .kind = MOR_UNKNOWN_INPUT };
-    if (strcmp(x.kind, "gravity") == 0) {
-        u->input = (mor_input){ MOR_INPUT_GRAVITY, 0, axis(x.part) };
-        return u->input.component < 0 ? mor_cli_usage("optimise", "--vary %s: which axis?", text) : 0;
-    }
-    if (strcmp(x.kind, "effort") == 0) {
-        int robot = mor_world_find_robot(w, x.name);
-        int joint = robot < 0 ? -1 : mor_robot_find_joint(mor_world_robot_model(w, robot), x.part);
-        u->input = (mor_input){ MOR_INPUT_JOINT_FORCE, robot, joint };
-        return joint < 0 ? mor_cli_usage("optimise", "--vary %s: there is no such robot or joint", text) : 0;
-    }
-    if (strcmp(x.kind, "force") == 0 || strcmp(x.kind, "torque") == 0) {
-        mor_body_id id = mor_world_find_body(w, x.name);
-        int k = axis(x.part);
-        if (!mor_body_valid(w, id)) return mor_cli_usage("optimise", "--vary %s: there is no '%s'", text, x.name);
-        if (k < 0) return mor_cli_usage("optimise", "--vary %s: which axis? x, y or z", text);
-        u->input = (mor_input){ MOR_INPUT_FORCE, mor_body_index(w, id), *x.kind == 't' ? 3 + k : k };
-        return 0;
-    }
-    bool velocity = strcmp(x.kind, "velocity") == 0 || strcmp(x.kind, "spin") == 0 || strcmp(x.kind, "speed") == 0;
-    u->kind = velocity ? MOR_UNKNOWN_VELOCITY : MOR_UNKNOWN_POSITION;
-    u->number = number_of(w, &x, text);
-    return u->number < 0 ? 2 : 0;
-}
-
-static int read_goal(const mor_world* w, const char* text, mor_goal* g)
-{
-    char copy[256];
-    word x;
-    snprintf(copy, sizeof copy, "%s", text);
-    char* value = strrchr(copy, '=');
-    *g = (mor_goal){ .weight = 1.0 };
-    if (value) *value++ = '\0';
-    if (!value || !split(copy, &x) || !mor_cli_number(value, &g->value))
-        return mor_cli_usage("optimise", "--goal %s: expected KIND:NAME=VALUE", text);
-    if (!known(x.kind, 5)) return mor_cli_unknown("optimise", "kind of goal", x.kind, kinds);
-    g->velocity = strcmp(x.kind, "velocity") == 0 || strcmp(x.kind, "spin") == 0 || strcmp(x.kind, "speed") == 0;
-    g->number = number_of(w, &x, text);
-    return g->number < 0 ? 2 : 0;
-}
-
 /* ----------------------------------------------------------------------------------------- answers */
 
 typedef struct task {
@@ -276,8 +172,10 @@ static int optimise(const arguments* a, const mor_scene* scene, mor_world* w)
     task t = { .steps = 0 };
     mor_error error = { 0 };
     int status = 0;
-    for (int i = 0; i < a->vary_count && !status; i++) status = read_unknown(w, a->vary[i], &t.unknowns[i]);
-    for (int i = 0; i < a->goal_count && !status; i++) status = read_goal(w, a->goal[i], &t.goals[i]);
+    for (int i = 0; i < a->vary_count && !status; i++)
+        status = mor_cli_read_unknown("optimise", w, a->vary[i], &t.unknowns[i]);
+    for (int i = 0; i < a->goal_count && !status; i++)
+        status = mor_cli_read_goal("optimise", w, a->goal[i], &t.goals[i]);
     if (status) return status;
     double end = a->end > 0.0 ? a->end : mor_scene_end(scene), steps = floor(end / mor_world_get_step(w) + 0.5);
     if (!(steps >= 1.0 && steps <= 1e6))

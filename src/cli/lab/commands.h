@@ -6,6 +6,7 @@ int mor_cli_calibrate(int argc, char** argv);
 int mor_cli_compare(int argc, char** argv);
 int mor_cli_dataset(int argc, char** argv);
 int mor_cli_inverse(int argc, char** argv);
+int mor_cli_landscape(int argc, char** argv);
 int mor_cli_plot(int argc, char** argv);
 int mor_cli_reproduce(int argc, char** argv);
 int mor_cli_sweep(int argc, char** argv);

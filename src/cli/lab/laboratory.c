@@ -26,11 +26,11 @@ int mor_cli_laboratory(int argc, char** argv)
     static const struct {
         const char* name;
         int (*run)(int, char**);
-    } commands[] = {
-        { "calibrate", mor_cli_calibrate }, { "compare", mor_cli_compare }, { "dataset", mor_cli_dataset },
-        { "inverse", mor_cli_inverse },     { "plot", mor_cli_plot },       { "reproduce", mor_cli_reproduce },
-        { "sweep", mor_cli_sweep },         { "trust", mor_cli_trust },     { "view", mor_cli_view }
-    };
+    } commands[] = { { "calibrate", mor_cli_calibrate }, { "compare", mor_cli_compare },
+                     { "dataset", mor_cli_dataset },     { "inverse", mor_cli_inverse },
+                     { "landscape", mor_cli_landscape }, { "plot", mor_cli_plot },
+                     { "reproduce", mor_cli_reproduce }, { "sweep", mor_cli_sweep },
+                     { "trust", mor_cli_trust },         { "view", mor_cli_view } };
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strcmp(argv[0], commands[i].name) == 0) return commands[i].run(argc, argv);
     mor_error error = { 0 };
