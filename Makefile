@@ -6,7 +6,7 @@ TEST ?= .
 ROBOTS ?=
 
 .PHONY: site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-glance bench-watch bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery python octave format check-rooms check-tree clean
-.PHONY: test-faults fuzz bullet bench-collision engines
+.PHONY: test-faults fuzz bullet bench-collision engines papers test-watch
 .PHONY: exam lint test-arm64 test-cluster coverage mutate soak
 
 all: configure
@@ -42,6 +42,7 @@ test-long: all
 	@$(MAKE) --no-print-directory test-faults MOST=200
 	@$(MAKE) --no-print-directory fuzz T=300
 	@$(MAKE) --no-print-directory fuzz-viewer
+	@$(MAKE) --no-print-directory test-watch
 
 # the same sweep with jobs, shards, Slurm and MPI, after kills and a full disk (installs Slurm and Open MPI; needs root)
 test-cluster: all
@@ -134,6 +135,14 @@ engines: deps
 	@scripts/install-deps engines
 	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF -DMOREAU_EXAMPLES=OFF"
 	@scripts/bench-engines build-bench
+
+# figures and tables of the RPIsim and BPMD papers: writes docs/results/papers.md (two minutes of CPU time)
+papers: programs
+	@scripts/papers-page $(BUILD)/moreau
+
+# does bench-watch find a solver that was made worse, and nothing else? (five minutes of CPU time)
+test-watch: programs
+	@scripts/test-watch $(BUILD)/moreau
 
 # solvers on stored problems beside Siconos, num4lcp's families, scaling: writes docs/results (about half an hour)
 bench-solvers: deps

@@ -187,12 +187,35 @@ static void progress_is_for_terminals(void** state)
     close(master);
 }
 
+static void expect_held(const char* fragment, int claims)
+{
+    char* text = slurp(fragment);
+    int held = 0;
+    for (const char* at = text; (at = strstr(at, ">holds<")); at++) held++;
+    if (strstr(text, "does not hold") || held != claims) fail_msg("%d claims hold: %s", held, text);
+    free(text);
+}
+
+/* RPIsim paper, Figs. 4, 9 and 1; --quick is quick enough to be a test. */
+static void joint_errors_spheres_and_the_grasp_are_as_the_paper_says(void** state)
+{
+    (void)state;
+    assert_int_equal(run("joints -o rpisim"), 0);
+    expect_held("rpisim/figure-joints/fragment.html", 3);
+    assert_true(there("rpisim/figure-joints/errors.svg", NULL) && there("rpisim/figure-joints/errors.csv", NULL));
+    assert_int_equal(run("spheres --quick -o rpisim"), 0);
+    expect_held("rpisim/figure-spheres/fragment.html", 2);
+    assert_int_equal(run("grasp --quick -o rpisim"), 0);
+    expect_held("rpisim/figure-grasp/fragment.html", 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_killed_run_goes_on_where_it_stopped, set_up, clean_up),
         cmocka_unit_test_setup_teardown(the_hdf5_file_holds_the_tables, set_up, clean_up),
         cmocka_unit_test_setup_teardown(figures_go_by_the_numbers_of_the_paper, set_up, clean_up),
+        cmocka_unit_test_setup_teardown(joint_errors_spheres_and_the_grasp_are_as_the_paper_says, set_up, clean_up),
         cmocka_unit_test_setup_teardown(progress_is_for_terminals, set_up, clean_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,7 +25,8 @@ static const struct figure {
 } figures[] = { { "1", 1, 2, mor_reproduce_energy },      { "6", 6, 9, mor_reproduce_hills },
                 { "10", 10, 17, mor_reproduce_sawtooth }, { "18", 18, 18, mor_reproduce_steps },
                 { "19", 19, 22, mor_reproduce_rod },      { "spheres", 0, 0, mor_reproduce_spheres },
-                { "tables", 0, 0, mor_reproduce_tables } };
+                { "tables", 0, 0, mor_reproduce_tables }, { "joints", 0, 0, mor_reproduce_joints },
+                { "grasp", 0, 0, mor_reproduce_grasp } };
 enum { FIGURES = sizeof figures / sizeof *figures };
 
 /* Whether `what` asks for it: its name, a figure's number, or table1. */
@@ -259,9 +260,10 @@ mor_code mor_reproduce_run(const mor_reproduce* o, const char* figure, mor_error
     bool all = strcmp(figure, "all") == 0, known = all;
     for (int i = 0; i < FIGURES; i++) known = known || asked(&figures[i], figure);
     if (!known)
-        return mor_fail(error, MOR_BAD_INPUT,
-                        "no figure '%s'; known: 1, 2, 6 to 22, table1 (3 to 5 are drawings), spheres, tables, all",
-                        figure);
+        return mor_fail(
+            error, MOR_BAD_INPUT,
+            "no figure '%s'; known: 1, 2, 6 to 22, table1 (3 to 5 are drawings), spheres, joints, grasp, tables, all",
+            figure);
     mor_code code = make_directory(o->directory, error);
     mor_path parts = mor_reproduce_path(o, "parts");
     if (code == MOR_OK) code = make_directory(parts.text, error);

@@ -62,6 +62,8 @@ mor_code mor_reproduce_sawtooth(const mor_reproduce* setting, mor_error* error);
 mor_code mor_reproduce_steps(const mor_reproduce* setting, mor_error* error);
 mor_code mor_reproduce_rod(const mor_reproduce* setting, mor_error* error);
 mor_code mor_reproduce_spheres(const mor_reproduce* setting, mor_error* error);
+mor_code mor_reproduce_joints(const mor_reproduce* setting, mor_error* error);
+mor_code mor_reproduce_grasp(const mor_reproduce* setting, mor_error* error);
 mor_code mor_reproduce_tables(const mor_reproduce* setting, mor_error* error);
 
 #endif

@@ -23,7 +23,11 @@
 #include "plot/figure.h"
 #include "problem/convert.h"
 
-enum { STEPS = 400, SAMPLES = 50, MOST = 200 };
+enum { STEPS = 400, SAMPLES = 50, MOST = 200, QUICK_STEPS = 40, QUICK_SAMPLES = 5 };
+
+/* The quick look: the first tenth of the experiment, every eighth step as in the whole. */
+static int steps_of(const mor_reproduce* o) { return o->quick ? QUICK_STEPS : STEPS; }
+static int samples_of(const mor_reproduce* o) { return o->quick ? QUICK_SAMPLES : SAMPLES; }
 
 typedef struct sample {
     int count;
@@ -46,7 +50,7 @@ static mor_code record(const mor_reproduce* o, const char* path, mor_error* erro
     remove(part);
     mor_bpmd_recorder* r = mor_bpmd_record(part, w, scene, STEPS / SAMPLES, error);
     mor_code code = r ? MOR_OK : MOR_SYSTEM;
-    for (int k = 0; k < STEPS && !code; k++) {
+    for (int k = 0; k < steps_of(o) && !code; k++) {
         mor_step_report report;
         code = mor_world_step(w, &report, error);
         if (!code && report.status != MOR_SOLVED)
@@ -107,12 +111,12 @@ static void follow(void* user, int index, int worker)
 static mor_code draw(const mor_reproduce* o, const sample* samples, mor_error* error)
 {
     mor_figure figure = { .x_label = "iteration" };
-    snprintf(figure.title, sizeof figure.title, "Fischer-Newton on 125 spheres, %d samples of %d steps", SAMPLES,
-             STEPS);
+    snprintf(figure.title, sizeof figure.title, "Fischer-Newton on 125 spheres, %d samples of %d steps", samples_of(o),
+             steps_of(o));
     mor_panel* panel = mor_figure_panel(&figure, "natural merit 1/2 |min(z, w)|^2", "");
     bool good = panel;
     if (panel) panel->log = true;
-    for (int i = 0; i < SAMPLES && good; i++)
+    for (int i = 0; i < samples_of(o) && good; i++)
         good = mor_panel_curve(panel, "", 0, 0, samples[i].iteration, samples[i].merit, samples[i].count);
     mor_code code = good
                         ? mor_figure_write(&figure, mor_reproduce_path(o, "figure-spheres/convergence.svg").text, error)
@@ -129,7 +133,7 @@ static mor_code tell(const mor_reproduce* o, const sample* samples, mor_error* e
     fprintf(out, "sample,iteration,natural_merit\n");
     double rates[SAMPLES], iterations[SAMPLES];
     int solved = 0, measured = 0;
-    for (int i = 0; i < SAMPLES; i++) {
+    for (int i = 0; i < samples_of(o); i++) {
         const sample* s = &samples[i];
         solved += s->solved;
         iterations[i] = s->count ? s->iteration[s->count - 1] : 0;
@@ -142,12 +146,12 @@ static mor_code tell(const mor_reproduce* o, const sample* samples, mor_error* e
     }
     mor_code code = mor_reproduce_close(out, csv.text, error);
     if (code) return code;
-    double rate = mor_median(rates, measured), most = mor_median(iterations, SAMPLES);
+    double rate = mor_median(rates, measured), most = mor_median(iterations, samples_of(o));
     mor_fragment f;
     if (!mor_fragment_begin(&f, o, "spheres", "125 spheres: convergence of Fischer-Newton (RPIsim paper, Fig. 9)"))
         return mor_fail(error, MOR_SYSTEM, "cannot write into %s", o->directory);
-    mor_fragment_claim(&f, "fifty samples of the natural merit over 400 steps", solved == SAMPLES,
-                       "%d of %d samples converge to 1e-12, in %g iterations (median)", solved, SAMPLES, most);
+    mor_fragment_claim(&f, "fifty samples of the natural merit over 400 steps", solved == samples_of(o),
+                       "%d of %d samples converge to 1e-12, in %g iterations (median)", solved, samples_of(o), most);
     mor_fragment_claim(
         &f, "linear convergence", rate > 0.3,
         "at least linear: |min(z, w)| falls by %.2g orders of magnitude per iteration (median), faster towards the end",
@@ -155,17 +159,17 @@ static mor_code tell(const mor_reproduce* o, const sample* samples, mor_error* e
     mor_fragment_text(&f, "LCP of Stewart and Trinkle's step with four friction directions, 1950 unknowns, from zero. "
                           "Frames: figure-spheres/frames.h5 (BPMD), data: figure-spheres/convergence.csv.");
     mor_fragment_picture(&f, "figure-spheres/convergence.svg",
-                         "Natural merit against the iteration, one curve for each of the fifty samples.");
+                         "Natural merit against the iteration, one curve for each sample.");
     return mor_fragment_end(&f, error);
 }
 
 mor_code mor_reproduce_spheres(const mor_reproduce* o, mor_error* error)
 {
-    job j = { .file = mor_reproduce_path(o, "figure-spheres/frames.h5"),
+    job j = { .file = mor_reproduce_path(o, o->quick ? "figure-spheres/quick.h5" : "figure-spheres/frames.h5"),
               .samples = calloc(SAMPLES, sizeof *j.samples) };
     mor_code code = j.samples ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
     if (!code && access(j.file.text, F_OK) != 0) code = record(o, j.file.text, error);
-    if (!code) code = mor_reproduce_tasks(o, "spheres", SAMPLES, follow, &j, error);
+    if (!code) code = mor_reproduce_tasks(o, "spheres", samples_of(o), follow, &j, error);
     if (!code) code = draw(o, j.samples, error);
     if (!code) code = tell(o, j.samples, error);
     free(j.samples);

@@ -66,6 +66,8 @@ static const mor_cli_command command = {
         "  18       Fig. 18     error over the step size, 62 random states (minutes)\n"
         "  19       Fig. 19-22  slender rod on random fields, Table 1 (minutes)\n"
         "  spheres  125 spheres, 50 samples of the convergence of Fischer-Newton (RPIsim paper, Fig. 9)\n"
+        "  joints   a hanging pendulum: joint errors without and with stabilisation (RPIsim paper, Fig. 4)\n"
+        "  grasp    a hand lifts a goblet at h = 0.016 s, by our methods and by Bullet's (RPIsim paper, Fig. 1)\n"
         "  tables   solvers and models of the RPIsim and BPMD papers (Table 1 of each), run on real steps\n",
     .options = options,
     .more = "Parts that are already in DIR/parts are not computed again: an interrupted run goes on where it stopped.\n"
