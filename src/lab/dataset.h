@@ -20,6 +20,8 @@ typedef struct mor_family {
 /* families_robots.c */
 void mor_family_robot(double size, FILE* out);
 void mor_family_robot_urdf(double size, FILE* out);
+void mor_family_crowd(double size, FILE* out);
+void mor_family_crowd_urdf(double size, FILE* out);
 void mor_family_ring(double size, FILE* out);
 
 /* families.c: ends with a NULL name. */

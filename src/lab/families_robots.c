@@ -64,6 +64,30 @@ void mor_family_robot(double n, FILE* o)
             n);
 }
 
+/* n robots of four legs in a row, each pair under a common plank: one island, some twenty contacts per robot. */
+void mor_family_crowd_urdf(double n, FILE* o)
+{
+    (void)n;
+    mor_family_robot_urdf(4, o);
+}
+
+void mor_family_crowd(double n, FILE* o)
+{
+    begin(o, "crowd", n, 0.002);
+    fprintf(o, "bodies:\n  - { name: floor, shape: plane, material: rubber, fixed: true }\n");
+    for (int k = 0; k + 1 < n; k++)
+        fprintf(o,
+                "  - { name: plank_%d, shape: { box: [0.8, 0.1, 0.05] }, material: rubber, mass: 3, position: [%g, 0, "
+                "0.5798] }\n",
+                k, k + 0.5);
+    fprintf(o, "robots:\n");
+    for (int k = 0; k < n; k++)
+        fprintf(o,
+                "  - { name: walker_%d, urdf: robots/crowd-%g.urdf, base: floating, position: [%d, 0, 0.5149], "
+                "material: rubber }\n",
+                k, n, k);
+}
+
 /* A ring of n links hinged to each other, standing on one of them: 6 n velocities, 5 n equations of which three are
  * redundant. */
 void mor_family_ring(double n, FILE* o)
