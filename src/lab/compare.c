@@ -381,15 +381,17 @@ void mor_lab_run_problem(const mor_lab* lab, const mor_problem* problem, mor_lab
 
 /* --------------------------------------------------------------------------------- traces */
 
-/* MOR_LAB_TRACE points, denser at the start; the last one is always kept. */
+/* MOR_LAB_TRACE points of the first solve, denser at the start; its last one is always kept. A formulation that solves
+ * again, after a failure or another problem, counts its iterations from 1: that is another curve. */
 void mor_lab_thin_trace(const mor_trace* from, bool step, mor_lab_trace* to)
 {
-    int last = -1;
-    for (int k = 0; k < MOR_LAB_TRACE && from->count > 0; k++) {
+    int last = -1, count = from->count > 0;
+    while (count < from->count && from->lines[count].iteration > from->lines[count - 1].iteration) count++;
+    for (int k = 0; k < MOR_LAB_TRACE && count > 0; k++) {
         double t = (double)k / (MOR_LAB_TRACE - 1);
-        int i = from->count <= MOR_LAB_TRACE ? k : (int)floor((from->count - 1) * t * t + 0.5);
+        int i = count <= MOR_LAB_TRACE ? k : (int)floor((count - 1) * t * t + 0.5);
         if (i <= last) i = last + 1;
-        if (i >= from->count) break;
+        if (i >= count) break;
         last = i;
         const mor_trace_line* line = &from->lines[i];
         to->iteration[to->count] = line->iteration;

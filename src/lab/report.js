@@ -15,7 +15,7 @@
   const P = { name: 0, family: 1, rows: 2, contacts: 3, dof: 4, deficiency: 5, condition: 6, mass: 7, by: 8, stored: 9 };
   const R = { p: 0, f: 1, s: 2, t: 3, status: 4, iterations: 5, time: 6, total: 7, error: 8, natural: 9, fb: 10, cck: 11, normal: 12, friction: 13, detail: 14, user: 15 };
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  const colour = (s) => { const c = D.colours[s % D.colours.length]; return dark.matches && c === "#262626" ? "#e8ecf1" : c; }, dash = (s) => D.dashes[Math.floor(s / D.colours.length) % D.dashes.length];
+  const colour = (s) => { const c = D.colours[s % D.colours.length]; return dark.matches && c === "#262626" ? "#e8ecf1" : c; }, dash = (s) => D.dashes[(s + Math.floor(s / D.colours.length)) % D.dashes.length]; // as page_chart.c
   const short = (v) => (v === null || v === undefined ? "–" : Math.abs(v) >= 0.01 && Math.abs(v) < 1e4 ? String(+v.toPrecision(3)) : v.toExponential(1));
 
   // ------------------------------------------------------------------------------------------ tables
@@ -268,6 +268,16 @@
         return [230 + q * r, 220 - q * (Math.cos(e) * w + Math.sin(e) * d)];
       };
       g.clearRect(0, 0, 460, 440);
+      g.strokeStyle = "#8aa4c8";
+      for (let b = 0; F.s && b < F.b.length / 4; b++) {
+        const [hx, hy, hz, w, x, y, z] = F.s.slice(7 * b, 7 * b + 7);
+        if (!F.b[4 * b + 3] || !(hx + hy + hz > 0)) continue;
+        const R = [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y), 2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x), 2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)];
+        const corner = (i) => { const p = [i & 1 ? hx : -hx, i & 2 ? hy : -hy, i & 4 ? hz : -hz]; return to([0, 1, 2].map((k) => F.b[4 * b + k] + R[3 * k] * p[0] + R[3 * k + 1] * p[1] + R[3 * k + 2] * p[2]), 0); };
+        g.beginPath();
+        for (let i = 0; i < 8; i++) for (const bit of [1, 2, 4]) if (!(i & bit)) g.moveTo(...corner(i)), g.lineTo(...corner(i | bit));
+        g.stroke();
+      }
       g.fillStyle = "#8aa4c8";
       for (let b = 0; b < F.b.length / 4; b++) if (F.b[4 * b + 3]) { const [x, y] = to(F.b, 4 * b); g.beginPath(), g.arc(x, y, 4, 0, 7), g.fill(); }
       for (let i = 0; i < n; i++) {
@@ -285,7 +295,25 @@
     canvas.onpointerup = () => (held = null);
     canvas.onkeydown = (e) => { const d = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, -0.1], ArrowDown: [0, 0.1] }[e.key]; if (d) e.preventDefault(), S.turn[0] += d[0], S.turn[1] += d[1], paint(); };
     paint();
-    return el("figure", {}, canvas, el("figcaption", {}, "centres of bodies that move, contacts with their normals; drag to turn"));
+    return el("figure", {}, canvas, el("figcaption", {}, "bodies that move as boxes of the same mass and inertia, contacts with their normals; drag or arrow keys turn it"));
+  }
+  function drawSpectrum(p, F) { // eigenvalues of W, largest first; below the line they count as zero
+    const points = [];
+    for (let i = 0; i < (F.e ?? []).length; i += 2) points.push([F.e[i], F.e[i + 1]]);
+    if (!points.length) return nothing("The eigenvalues of W were not computed: it has more than 400 rows.");
+    const last = points[points.length - 1][0], top = points[0][1], zero = 1e-10 * top, low = 1e-14 * top;
+    const range = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(top))];
+    const c = frame("spectrum of W", "number of the eigenvalue", "eigenvalue [1/kg]", [1, Math.max(2, last), [1, Math.max(2, last)], true], range);
+    const Y = (v) => c.Y(Math.min(range[1], Math.max(range[0], Math.log10(Math.max(v, low)))));
+    c.svg.append(sv("line", { class: "before", x1: box.left, x2: box.left + box.width, y1: Y(zero), y2: Y(zero), stroke: "currentColor" }), sv("text", { class: "tick", x: box.left + box.width + 8, y: Y(zero) + 3.5 }, "rank: above"));
+    for (const [k, v] of points) {
+      const dot = sv("circle", { cx: c.X(k).toFixed(1), cy: Y(v).toFixed(1), r: 2.2, fill: v > zero ? colour(0) : "none", stroke: colour(0) });
+      dot.onmousemove = (e) => tell(e, `eigenvalue ${k} of ${last}: ${short(v)}${v > zero ? "" : ", counts as zero"}`);
+      dot.onmouseleave = () => tell(null, "");
+      c.svg.append(dot);
+    }
+    c.svg.classList.add("spectrum");
+    return panel(c.svg, `spectrum of W of ${D.problems[p][P.name]}`, () => [["number", "eigenvalue"], ...points]);
   }
   function drawConvergence(p) {
     const traces = D.traces.filter((t) => t[0] === p && t[1] === S.f && t[3].length);
@@ -294,6 +322,8 @@
     const c = frame(`convergence, ${D.forms[S.f]}`, "iteration", "error", [0, top], [-14, 2]);
     for (const t of traces) if (!S.hidden.has(t[2])) curve(c, t[2], "M" + t[3].map((k, i) => `${c.X(Math.min(top, Math.log10(Math.max(1, k)))).toFixed(1)} ${c.Y(Math.min(2, Math.max(-14, Math.log10(Math.max(t[4][i] ?? 1e2, 1e-14))))).toFixed(1)}`).join("L"), 1.4, () => `${D.solvers[t[2]]}: ${short(t[4][t[4].length - 1])} after ${t[3][t[3].length - 1]} iterations`);
     legend(c, [...new Set(traces.map((t) => t[2]))]);
+    const longer = traces.filter((t) => at.get(code(p, S.f, t[2], D.tols.length - 1))?.[R.iterations] > 1.1 * t[3][t[3].length - 1] + 10);
+    if (longer.length) c.svg.append(sv("text", { class: "tick", x: box.left, y: H - 4 }, `not to their end: ${longer.map((t) => D.solvers[t[2]]).join(", ")} (curves have 2000 iterations at most)`));
     return panel(c.svg, `convergence of ${D.problems[p][P.name]}`, () => [["solver", "iteration", "error"], ...traces.flatMap((t) => t[3].map((k, i) => [D.solvers[t[2]], k, t[4][i]]))]);
   }
   function drawProblem() {
@@ -303,7 +333,7 @@
     const rows = D.solvers.map((_, s) => at.get(code(p, S.f, s, S.t))).filter((r) => r);
     const table = el("table", { class: "sort" }, el("thead", {}, el("tr", {}, ...["solver", "status", "iterations", "total [s]", "error", "normal", "friction", "FB", "CCK", "why"].map((h) => el("th", {}, h)))), el("tbody", {}, ...rows.map((r) => el("tr", {}, el("td", {}, D.solvers[r[R.s]]), el("td", {}, D.status[r[R.status]]), ...[R.iterations, R.total, R.error, R.normal, R.friction, R.fb, R.cck].map((k) => el("td", { class: "n", "data-v": r[k] ?? 1e300 }, short(r[k]))), el("td", {}, D.details[r[R.detail]])))));
     sortable(table);
-    return [el("h3", { id: "problem", tabindex: -1 }, q[P.name]), el("p", {}, facts.join(" · ")), el("div", { class: "charts" }, F ? drawPattern(F) : nothing("No picture: frames of stored problems have no bodies, and large or many frames are left out of the page."), F ? drawFrame(F) : "", drawConvergence(p)), table];
+    return [el("h3", { id: "problem", tabindex: -1 }, q[P.name]), el("p", {}, facts.join(" · ")), el("div", { class: "charts" }, F ? drawPattern(F) : nothing("No picture: frames of stored problems have no bodies, and large or many frames are left out of the page."), F ? drawFrame(F) : "", F ? drawSpectrum(p, F) : "", drawConvergence(p)), table];
   }
   function open(p) {
     S.problem = p;

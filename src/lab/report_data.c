@@ -7,9 +7,12 @@
 
 #include "io/bpmd/bpmd.h"
 #include "lab/report_data.h"
+#include "lab/spectrum.h"
+#include "model/step.h"
 #include "plot/panel.h"
 
 enum { MOST_FRAMES = 60, MOST_CONTACTS = 600 }; /* pictures of a page, contacts of a picture: about 2 MB at most */
+enum { MOST_ROWS = 400, MOST_VALUES = 150 };    /* rows of a W whose eigenvalues are computed, values of a picture */
 
 /* Text of a script element: '<' cannot end it. */
 static void text(FILE* out, const char* s)
@@ -137,13 +140,58 @@ static void write_traces(const mor_lab* lab, FILE* out)
     fputc(']', out);
 }
 
-/* Centres of the bodies and whether they move; per contact its bodies, point and normal. */
+/* Half edges of the box with the mass and moments of inertia of a body, and its orientation; zeros for one that does
+ * not move. */
+static void write_size(const mor_bpmd_body* b, bool first, FILE* out)
+{
+    double half[3] = { 0 };
+    for (int k = 0; k < 3 && b->kind == MOR_DYNAMIC && b->mass > 0.0; k++) {
+        double sum = b->inertia.m[0][0] + b->inertia.m[1][1] + b->inertia.m[2][2] - 2.0 * b->inertia.m[k][k];
+        half[k] = sqrt(fmax(0.0, 1.5 * sum / b->mass));
+    }
+    fprintf(out, "%s%.3g,%.3g,%.3g,%.4g,%.4g,%.4g,%.4g", first ? "" : ",", half[0], half[1], half[2], b->q.w, b->q.x,
+            b->q.y, b->q.z);
+}
+
+static int descending(const void* a, const void* b)
+{
+    double x = *(const double*)a, y = *(const double*)b;
+    return (x < y) - (x > y);
+}
+
+/* Eigenvalues of W of all islands, descending, at most MOST_VALUES of them evenly by number; none for large frames. */
+static void write_spectrum(const mor_bpmd_frame* f, FILE* out)
+{
+    mor_world* w = mor_bpmd_world(f, NULL, NULL, NULL);
+    size_t rows = 0, n = 0;
+    for (int i = 0; w && i < w->last->island_count; i++) rows += (size_t)w->last->islands[i].system.row_count;
+    double* values = w && rows <= MOST_ROWS ? malloc((rows + 1) * sizeof *values) : NULL;
+    for (int i = 0; values && i < w->last->island_count; i++) {
+        const mor_system* s = &w->last->islands[i].system;
+        if (mor_lab_eigenvalues(s, values + n)) n += (size_t)s->row_count;
+    }
+    if (values) qsort(values, n, sizeof *values, descending);
+    size_t shown = n < MOST_VALUES ? n : MOST_VALUES;
+    for (size_t k = 0; k < shown; k++) {
+        size_t at = shown > 1 ? k * (n - 1) / (shown - 1) : 0;
+        fprintf(out, "%s%zu,%.3g", k ? "," : "", at + 1, fmax(values[at], 0.0));
+    }
+    free(values);
+    mor_world_destroy(w);
+}
+
+/* Centres of the bodies and whether they move, their sizes; the spectrum of W; per contact its bodies, point and
+ * normal. */
 static void write_frame(const mor_bpmd_frame* f, FILE* out)
 {
     fputs("{\"b\":[", out);
     for (int i = 0; i < f->body_count; i++)
         fprintf(out, "%s%.4g,%.4g,%.4g,%d", i ? "," : "", f->bodies[i].x.x, f->bodies[i].x.y, f->bodies[i].x.z,
                 f->bodies[i].kind == MOR_DYNAMIC);
+    fputs("],\"s\":[", out);
+    for (int i = 0; i < f->body_count; i++) write_size(&f->bodies[i], i == 0, out);
+    fputs("],\"e\":[", out);
+    write_spectrum(f, out);
     fputs("],\"c\":[", out);
     for (int i = 0; i < f->contact_count; i++) {
         const mor_bpmd_contact* c = &f->contacts[i];

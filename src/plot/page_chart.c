@@ -16,12 +16,21 @@ void mor_html_text(FILE* out, const char* text)
     }
 }
 
+/* Neighbouring styles differ in colour and in dash, so that neither is needed alone; the script of the report does the
+ * same. */
+static int dash_of(int style) { return (style + style / MOR_PLOT_COLOURS) % MOR_PLOT_DASHES; }
+
 mor_curve* mor_page_curve(mor_panel* panel, const char* label, int style)
 {
-    return mor_panel_add(panel, label, style % MOR_PLOT_COLOURS, style / MOR_PLOT_COLOURS % MOR_PLOT_DASHES);
+    return mor_panel_add(panel, label, style % MOR_PLOT_COLOURS, dash_of(style));
 }
 
-static int style_of(const mor_curve* c) { return c->colour + MOR_PLOT_COLOURS * c->dash; }
+static int style_of(const mor_curve* c)
+{
+    int style = c->colour;
+    while (dash_of(style) != c->dash && style < MOR_PLOT_COLOURS * MOR_PLOT_DASHES) style += MOR_PLOT_COLOURS;
+    return style;
+}
 
 /* ------------------------------------------------------------------------------------ axes */
 

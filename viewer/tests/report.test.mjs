@@ -98,6 +98,11 @@ test("a legend entry highlights its curve", async () => {
 
 const curves = () => page.$$eval("#x-profile .s", (all) => all.length);
 
+test("neighbours of a legend differ in their dashes, not in colour alone", async () => {
+  const dashes = await page.$$eval("#x-profile .key line", (all) => all.map((e) => e.getAttribute("stroke-dasharray")));
+  assert.ok(dashes.length > 2 && dashes.every((d, i) => i === 0 || d !== dashes[i - 1]), JSON.stringify(dashes));
+});
+
 test("hover names the solver, a click on its name hides it everywhere, Escape brings it back", async () => {
   await page.$eval("#explore-head", (e) => e.scrollIntoView());
   const before = await curves();
@@ -143,7 +148,13 @@ test("a click on a curve opens its problem with pictures and convergence", async
   assert.ok(await page.$$eval("#x-problem svg .s", (all) => all.length) > 0, "convergence curves");
   const dark = await page.$eval("#x-problem .space", (e) => [...e.getContext("2d").getImageData(0, 0, 460, 440).data].some((v) => v));
   assert.ok(dark, "the frame is drawn");
+  assert.ok(await page.$$eval("#x-problem svg.spectrum circle", (all) => all.length) > 3, "the spectrum of W");
+  await page.locator("#x-problem .spectrum ~ .csv").click();
+  const values = (await page.evaluate(() => moreauReport.csv)).trim().split("\n").slice(1).map((r) => +r.split(",")[1]);
+  assert.ok(values[0] > 0 && descending(values), "eigenvalues descend");
   assert.ok(await picture("explore") > 30000);
+  await page.$eval("#x-problem", (e) => e.scrollIntoView());
+  assert.ok(await picture("problem") > 20000);
   await page.locator("#problem-table tbody tr").nth(2).click();
   assert.equal(await page.textContent("#problem"), await page.textContent("#problem-table tbody tr:nth-child(3) td"));
   await page.selectOption("#c-y", "friction");
