@@ -243,12 +243,18 @@ bool mor_auto_interior(mor_auto* R, const mor_auto_stage* stage)
 {
     mor_tree_matrix* K = mor_auto_tree(R);
     if (!K) return false;
-    mor_report report = mor_ip_tree(R->problem, K, fast_limits(R, stage->share, 1000), R->work);
-    mor_auto_settle(R);
-    if (report.status == MOR_REFUSED) return false;
-    mor_auto_keep(R, R->work, true);
-    mor_auto_note(R, stage->name, report.iterations);
-    if (!(R->best <= R->goal) && !R->late) newton_from(R, mor_ip_tree_polish(R->problem->size), R->work, stage->share);
+    int count;
+    const mor_ip_path* paths = mor_ip_paths(R->problem->size, &count);
+    for (int k = 0; k < count && !R->late; k++) {
+        mor_report report = mor_ip_tree(R->problem, &paths[k], K, fast_limits(R, stage->share, 1000), R->work);
+        mor_auto_settle(R);
+        if (report.status == MOR_REFUSED) return false;
+        mor_auto_keep(R, R->work, true);
+        mor_auto_note(R, stage->name, report.iterations);
+        if (R->best <= R->goal || R->late) break;
+        newton_from(R, mor_ip_tree_polish(R->problem->size), R->work, stage->share);
+        if (R->best <= R->context->tol) break;
+    }
     return R->best <= R->context->tol;
 }
 
