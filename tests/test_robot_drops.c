@@ -3,7 +3,7 @@
  * solved.
  *
  * Robots: those of ../shared/data/robots, and three made here: five legs, wheels, a parallel linkage. With MOREAU_LONG
- * all of them for 5 s, else some for 0.3 s. */
+ * all of them for 5 s, else some for 0.3 s. MOREAU_ROBOT=name runs one of them. */
 #include "common/drops.h"
 #include "common/foreign_robots.h"
 
@@ -128,10 +128,18 @@ static void own_entry(int which, const char* path, const char* more, char* out, 
 
 /* ------------------------------------------------------------------------------------- the matrix */
 
-/* One robot in all ways. `start`: orientation and velocity. */
-static void drop(const char* name, const char* entry)
+/* MOREAU_ROBOT=name: this one only. */
+static bool is_wanted(const char* name)
+{
+    const char* one = getenv("MOREAU_ROBOT");
+    return !one || strcmp(one, name) == 0;
+}
+
+/* One robot in all ways; a line of the table for each. Returns how many were bad. */
+static int drop(const char* name, const char* entry)
 {
     static char scene_text[20000];
+    int bad = 0;
     for (int way = 0; way < 4; way++) {
         const char* method = way & 1 ? "gauss" : "ncp";
         bool held = way & 2;
@@ -142,16 +150,19 @@ static void drop(const char* name, const char* entry)
         mor_scene* scene;
         mor_world* w = test_scene_text(scene_text, &scene);
         double before = mor_cpu_clock();
-        drop_result d = drop_run(w, is_long() ? 5000 : 300, !held, what);
+        drop_result d = drop_try(w, is_long() ? 5000 : 300, !held);
         double cpu = mor_cpu_clock() - before;
         const mor_run_summary* s = &d.summary;
-        print_message("%-28s %8.2f s %6d of %d steps below goal, worst gain %9.2e of %9.2e J, %8.1e m deep\n", what,
-                      cpu, s->below_goal, s->steps, held ? 0.0 : s->energy.max_step_gain, d.scale, s->max_penetration);
-        assert_true(cpu < 60.0);
-        assert_true(s->below_goal <= s->steps / 100);
+        if (!d.problem[0] && !(cpu < 60.0)) snprintf(d.problem, sizeof d.problem, "more than 60 s");
+        if (!d.problem[0] && s->below_goal > s->steps / 100)
+            snprintf(d.problem, sizeof d.problem, "more than 1 %% of the steps below the goal");
+        print_message("| %-28s | %6.2f | %4d | %9.2e | %8.1e | %s\n", what, cpu, s->below_goal,
+                      held ? 0.0 : s->energy.max_step_gain / d.scale, s->max_penetration, d.problem);
+        bad += d.problem[0] != '\0';
         mor_world_destroy(w);
         mor_scene_destroy(scene);
     }
+    return bad;
 }
 
 /* Orientation and velocity of a drop. */
@@ -170,15 +181,17 @@ static void foreign_robots_fall(void** state)
     (void)state;
     static char entry[9000];
     mor_rng rng = { 2026 };
-    int tried = 0;
+    int tried = 0, bad = 0;
+    print_message("run | CPU s | steps below the goal | worst gain of a step / scale | deepest contact, m\n");
     for (int i = 0; i < foreign_robot_count && (is_long() || i < 7); i++) {
         char start[300];
         draw(&rng, start, sizeof start);
-        if (!foreign_robot_is_there(&foreign_robots[i])) continue;
+        if (!is_wanted(foreign_robots[i].name) || !foreign_robot_is_there(&foreign_robots[i])) continue;
         foreign_robot_entry(&foreign_robots[i], start, entry, sizeof entry);
-        drop(foreign_robots[i].name, entry);
+        bad += drop(foreign_robots[i].name, entry);
         tried++;
     }
+    if (bad) fail_msg("%d runs are bad", bad);
     if (tried) return;
     print_message("SKIP: ../shared is not there\n");
     skip();
@@ -193,14 +206,16 @@ static void robots_made_here_fall(void** state)
     assert_true(file >= 0);
     close(file);
     mor_rng rng = { 55 };
+    int bad = 0;
     for (int i = 0; i < 3; i++)
         for (int turn = 0; turn < (is_long() ? 4 : 1); turn++) {
             char start[300];
             draw(&rng, start, sizeof start);
             own_entry(i, path, start, entry, sizeof entry);
-            drop(own[i].name, entry);
+            if (is_wanted(own[i].name)) bad += drop(own[i].name, entry);
         }
     remove(path);
+    if (bad) fail_msg("%d runs are bad", bad);
 }
 
 /* Upright, on both soles, held by its motors: it must not fall in this time. */

@@ -80,6 +80,18 @@ typedef struct mor_run_integrator {
     double sweeps;            /* iterations in all */
 } mor_run_integrator;
 
+/* Contacts deeper than 1e-3 of the radius of the smaller shape, after the first 20 steps: those may undo what a scene
+ * overlaps at the start. The fields below `steps` describe the deepest one, relative to its size. */
+typedef struct mor_run_deep {
+    int steps;        /* steps that began with such a contact; 0: none, and nothing else counts */
+    int step;         /* of the deepest */
+    double depth;     /* m */
+    double relative;  /* depth over size */
+    double size;      /* radius of the smaller shape [m] */
+    char pair[2][64]; /* the bodies */
+    char why[160];    /* the cause and what helps, one line */
+} mor_run_deep;
+
 typedef struct mor_run_summary {
     int steps;                  /* steps counted; a step that did not advance, or diverged, is not */
     int failures;               /* steps whose error is above what counts as failure */
@@ -112,6 +124,7 @@ typedef struct mor_run_summary {
     int rejected, missed;          /* variable steps: trials that were refused; steps above the tolerance */
     int approximate;               /* steps with islands answered by a method with a fixed budget */
     int cured;                     /* steps that would have made energy: solved again, or velocities scaled */
+    mor_run_deep deep;             /* contacts that stay deep */
 } mor_run_summary;
 
 /* Begins to watch a world that lives longer than the run. `steps`: for how many steps memory is set aside (8 bytes

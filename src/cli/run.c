@@ -318,6 +318,7 @@ static int prepare(session* s)
 static int tell(session* s)
 {
     mor_run_summary summary = mor_run_summarise(s->run);
+    if (!s->a->quiet) mor_cli_tell_deep(&summary.deep);
     if (s->document) {
         mor_run_json_summary(&s->json, s->world, s->scene, &summary, mor_run_start(s->run));
         if (s->signal) mor_json_text(&s->json, "stopped_by", mor_cli_signal_name(s->signal));

@@ -135,6 +135,15 @@ static void print_slow(const mor_world* w, const mor_run_summary* s)
                100.0 * s->timing.collision / s->timing.total);
 }
 
+void mor_cli_tell_deep(const mor_run_deep* d)
+{
+    if (!d->steps) return;
+    fprintf(stderr,
+            "moreau: warning: '%s' and '%s' were %.3g m deep in each other at step %d (%.2g of the smaller radius; %d "
+            "step(s) with contacts deeper than 0.001 of it): %s\n",
+            d->pair[0], d->pair[1], d->depth, d->step, d->relative, d->steps, d->why);
+}
+
 void mor_cli_print_run(const mor_world* w, const mor_scene* scene, const mor_run_summary* s)
 {
     mor_adaptive adaptive;

@@ -16,6 +16,8 @@ mor_code mor_cli_table_add(mor_cli_table* table, const mor_world* world, const m
 /* Gives it its name if `keep`, else removes it. NULL is allowed. */
 mor_code mor_cli_table_close(mor_cli_table* table, bool keep, mor_error* error);
 
+/* Contacts that stay deep, on standard error; nothing if there are none. */
+void mor_cli_tell_deep(const mor_run_deep* deep);
 /* Writes about the run itself: lines of text. */
 void mor_cli_print_run(const mor_world* world, const mor_scene* scene, const mor_run_summary* summary);
 

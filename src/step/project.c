@@ -11,6 +11,10 @@
  * A pass moves only islands where something is deeper than DEEP of the smaller body's size: contacts at rest are off by
  * rounding, which the velocity rows of the next step take back (mor_contact_row.recovery).
  *
+ * Bodies may have no place between others. The problem has no answer then, and methods that look for one return
+ * impulses that grow without bound and differ by rounding, which threw such bodies about. Damped Jacobi sweeps are
+ * bounded and treat all contacts alike: they give a compromise. Passes without progress end.
+ *
  * Before the first step this undoes what a scene overlaps at the start, however deep; in later steps, what the
  * linearisation of a step left. */
 #include "step/project.h"
@@ -32,6 +36,10 @@
 
 /* Islands of more rows than this are swept a number of times in each pass: what is left is seen by the next one. */
 enum { MANY = 600, SWEEPS = 60 };
+
+/* Passes in a row that do not bring the worst down to PROGRESS of the least so far: the bodies are jammed. */
+enum { IDLE = 4 };
+#define PROGRESS 0.95
 
 /* The deepest contact and the limit exceeded most, in units of what is tolerated. */
 static double worst_violation(const mor_world* w, const mor_buffer* contacts)
@@ -105,7 +113,13 @@ static bool solve(const mor_step* k, const mor_island* island, double* dq, doubl
     o.limit = 1e3 * o.tol;
     o.interrupt = k->w->interrupt;
     if (n > MANY) o.max_iter = SWEEPS;
-    mor_solve(solver, NULL, &problem, &o, z, k->arena);
+    mor_report report = mor_solve(solver, NULL, &problem, &o, z, k->arena);
+    const mor_solver* compromise = mor_library_solver(k->w->library, "jacobi");
+    if (n <= MANY && compromise && !(report.residual.velocity <= o.limit)) { /* no place for all */
+        memset(z, 0, n * sizeof *z);
+        o.max_iter = SWEEPS;
+        mor_solve(compromise, NULL, &problem, &o, z, k->arena);
+    }
     for (int i = 0; i < problem.size; i++) p[row_of[i]] = z[i];
     mor_system still = *s;
     still.nu_free = zero;
@@ -171,9 +185,14 @@ mor_code mor_project_positions(mor_step* k, mor_buffer* contacts, int passes, mo
                                const mor_projection_observer* observer, mor_error* error)
 {
     mor_code code = MOR_OK;
-    for (int i = 0; i < passes && !code; i++) {
+    double least = INFINITY;
+    int idle = 0;
+    for (int i = 0; i < passes && !code && idle < IDLE; i++) {
         bool open = i > 0 && k->w->joints.count > 0 && mor_world_joint_error(k->w) > JOINT; /* moved, but not closed */
-        if (!open && !(worst_violation(k->w, contacts) > 1.0)) break;
+        double worst = worst_violation(k->w, contacts);
+        if (!open && !(worst > 1.0)) break;
+        idle = worst > 1.0 && !(worst < PROGRESS * least) ? idle + 1 : 0;
+        least = mor_min(least, worst);
         code = pass(k, contacts, observer);
         if (!code) code = detect(k, contacts, error);
     }

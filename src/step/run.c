@@ -10,6 +10,7 @@
 #include "moreau/run.h"
 
 #include "base/elementary.h"
+#include "step/deep.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -191,6 +192,7 @@ mor_code mor_run_count(mor_run* run, const mor_step_report* r, bool advanced, mo
     s->divided += r->parts > 0;
     s->max_penetration = mor_max(s->max_penetration, r->penetration);
     s->max_raw_penetration = mor_max(s->max_raw_penetration, r->raw_penetration);
+    mor_deep_count(run->world, r, s->steps, &s->deep);
     s->max_residual = mor_max(s->max_residual, r->residual);
     s->max_iterations = larger(s->max_iterations, r->iterations);
     s->max_contacts = larger(s->max_contacts, r->contacts);

@@ -1,6 +1,7 @@
 #include "common/drops.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* Weight times the height of all that moves. */
 static double weight_times_size(const mor_world* w)
@@ -24,7 +25,7 @@ static double fastest(const mor_world* w)
     return speed;
 }
 
-drop_result drop_run(mor_world* w, int steps, bool passive, const char* what)
+drop_result drop_try(mor_world* w, int steps, bool passive)
 {
     mor_error error = { 0 };
     drop_result d = { .scale = weight_times_size(w) };
@@ -32,7 +33,7 @@ drop_result drop_run(mor_world* w, int steps, bool passive, const char* what)
     assert_non_null(run);
     for (int k = 0; k < steps && !mor_run_stopped(run); k++) {
         mor_step_report r;
-        if (mor_run_step(run, &r, &error) != MOR_OK) fail_msg("%s: %s", what, error.text);
+        if (mor_run_step(run, &r, &error) != MOR_OK) fail_msg("%s", error.text);
         d.scale = fmax(d.scale, r.kinetic);
         d.speed = fmax(d.speed, fastest(w));
     }
@@ -40,8 +41,15 @@ drop_result drop_run(mor_world* w, int steps, bool passive, const char* what)
     const mor_run_summary* s = &d.summary;
     mor_run_destroy(run);
     if (s->failures || s->steps < steps)
-        fail_msg("%s: step %d: %s (%g m/s)", what, s->steps, s->detail, s->max_velocity_error);
-    if (passive && !(s->energy.max_step_gain < 1e-6 * d.scale))
-        fail_msg("%s: a step gains %g J of %g J", what, s->energy.max_step_gain, d.scale);
+        snprintf(d.problem, sizeof d.problem, "step %d: %s (%g m/s)", s->steps, s->detail, s->max_velocity_error);
+    else if (passive && !(s->energy.max_step_gain < 1e-6 * d.scale))
+        snprintf(d.problem, sizeof d.problem, "a step gains %g J of %g J", s->energy.max_step_gain, d.scale);
+    return d;
+}
+
+drop_result drop_run(mor_world* w, int steps, bool passive, const char* what)
+{
+    drop_result d = drop_try(w, steps, passive);
+    if (d.problem[0]) fail_msg("%s: %s", what, d.problem);
     return d;
 }

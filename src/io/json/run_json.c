@@ -175,11 +175,28 @@ static void write_energy(mor_json* json, const mor_run_summary* s)
     mor_json_end(json);
 }
 
+/* Contacts that stay deep, where there are any. */
+static void write_deep(mor_json* json, const mor_run_deep* d)
+{
+    if (!d->steps) return;
+    mor_json_object(json, "deep");
+    mor_json_integer(json, "steps", d->steps);
+    mor_json_integer(json, "step", d->step);
+    mor_json_number(json, "depth", d->depth);
+    mor_json_number(json, "relative", d->relative);
+    mor_json_list(json, "pair");
+    for (int side = 0; side < 2; side++) mor_json_text(json, NULL, d->pair[side]);
+    mor_json_end(json);
+    mor_json_text(json, "why", d->why);
+    mor_json_end(json);
+}
+
 static void write_errors(mor_json* json, const mor_world* w, const mor_run_summary* s)
 {
     mor_json_number(json, "max_penetration", s->max_penetration);
     mor_json_number(json, "max_raw_penetration", s->max_raw_penetration);
     mor_json_number(json, "final_penetration", s->final_penetration);
+    write_deep(json, &s->deep);
     mor_json_number(json, "max_joint_error", s->max_joint_error);
     mor_json_number(json, "max_drift", s->max_drift);
     if (s->joints[0].equations) {
