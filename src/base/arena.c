@@ -2,6 +2,7 @@
  *
  * A first use overflows into extra chunks; mor_arena_reset then replaces everything by one block
  * that would have held it, so the same work done again touches the heap no more. */
+#include "base/inline.h"
 #include "moreau/base.h"
 
 #include <stdlib.h>
@@ -88,7 +89,7 @@ void mor_arena_destroy(mor_arena* arena)
 }
 
 /* The last chunk is too small, or there is none yet. */
-static void* from_new_chunk(mor_arena* arena, size_t size)
+MOR_NEVER_INLINE void* from_new_chunk(mor_arena* arena, size_t size)
 {
     if (size > SIZE_MAX / 4) return NULL;
     const chunk* c = arena->last;
