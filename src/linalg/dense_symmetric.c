@@ -34,7 +34,11 @@ MOR_ALWAYS_INLINE bool cholesky_small_body(int n, double* A, int lda)
             int i = j;
             for (; i + 4 <= n; i += 4)
                 MOR_FOUR_TO(to + i) = MOR_FOUR_AT(to + i) - f4 * MOR_FOUR_AT(x + i) - g4 * MOR_FOUR_AT(y + i);
-            for (; i < n; i++) to[i] = to[i] - f * x[i] - g * y[i];
+            if (i + 2 <= n) {
+                const mor_two f2 = { f, f }, g2 = { g, g };
+                MOR_TWO_TO(to + i) = MOR_TWO_AT(to + i) - f2 * MOR_TWO_AT(x + i) - g2 * MOR_TWO_AT(y + i), i += 2;
+            }
+            if (i < n) to[i] = to[i] - f * x[i] - g * y[i];
         }
     }
     return true;

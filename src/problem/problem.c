@@ -134,25 +134,42 @@ static mor_code check_bounds(const char* name, int n, const double* lower, const
     return MOR_OK;
 }
 
-static mor_code check_block(const mor_step_form* s, int c, int row, mor_error* error)
+/* Numbers of a step that blocks point to. `end`: where the first ones without a hole end. */
+typedef struct pool {
+    const char* name;
+    const double* x;
+    long end;
+} pool;
+
+/* The numbers from start on are in the pool's first run, or are looked at by themselves. */
+static mor_code take_in(pool* pool, long start, long n, mor_error* error)
+{
+    NEED(n == 0 || pool->x, "%s is missing; it needs %ld numbers", pool->name, n);
+    if (start == pool->end) pool->end += n;
+    else if (start < 0 || start + n > pool->end) return check_finite(pool->name, n, pool->x + start, error);
+    return MOR_OK;
+}
+
+static mor_code check_block(const mor_step_form* s, int c, int row, pool pools[3], mor_error* error)
 {
     const mor_block* b = &s->blocks[c];
     NEED(b->row == row && b->dim >= 1 && row + b->dim <= s->row_count,
          "block %d: rows %d..%d are out of order or range", c, b->row, b->row + b->dim - 1);
     NEED(b->entry_count >= 0 && b->entry >= 0 && (b->entry_count == 0 || s->entries),
          "block %d: its list of trees is missing", c);
+    mor_code code = MOR_OK;
     for (int e = b->entry; e < b->entry + b->entry_count; e++) {
         int tree = s->entries[e].tree, start = s->entries[e].start;
         NEED(tree >= 0 && tree < s->tree_count, "block %d acts on tree %d; trees run from 0 to %d", c, tree,
              s->tree_count - 1);
         NEED(start >= 0, "block %d: its coefficients begin at %d", c, start);
         long n = (long)b->dim * s->trees[tree].dof;
-        mor_code code = check_finite("step.jacobian", n, s->jacobian ? s->jacobian + start : NULL, error);
-        if (!code) code = check_finite("step.response", n, s->response ? s->response + start : NULL, error);
+        code = take_in(&pools[0], start, n, error);
+        if (!code) code = take_in(&pools[1], start, n, error);
         if (code) return code;
     }
     NEED(s->diagonal && s->diagonal_start, "step.diagonal is missing");
-    mor_code code = check_finite("step.diagonal", (long)b->dim * b->dim, s->diagonal + s->diagonal_start[c], error);
+    code = take_in(&pools[2], s->diagonal_start[c], (long)b->dim * b->dim, error);
     if (code) return code;
     switch (b->kind) {
     case MOR_BLOCK_EQUATION:
@@ -192,10 +209,14 @@ static mor_code check_step(const mor_problem* problem, mor_error* error)
     if (!code) code = check_finite("step.bias", s->row_count, s->bias, error);
     NEED(code || s->block_count == 0 || s->blocks, "step.blocks is missing");
     int row = 0;
+    pool pools[3] = { { "step.jacobian", s->jacobian, 0 },
+                      { "step.response", s->response, 0 },
+                      { "step.diagonal", s->diagonal, 0 } };
     for (int c = 0; !code && c < s->block_count; c++) {
-        code = check_block(s, c, row, error);
+        code = check_block(s, c, row, pools, error);
         row += s->blocks[c].dim;
     }
+    for (int k = 0; !code && k < 3; k++) code = check_finite(pools[k].name, pools[k].end, pools[k].x, error);
     if (code) return code;
     NEED(row == s->row_count, "the blocks have %d rows; step.row_count is %d", row, s->row_count);
     return MOR_OK;
