@@ -29,6 +29,7 @@
  * keep momentum only: the work of their equations is not known here, and what contacts leave them is seen to when their
  * loops are closed (step/robot_energy.c). */
 #include "base/elementary.h"
+#include "linalg/rows.h"
 #include "model/robot_motion.h"
 
 #include "model/articulated.h"
@@ -133,9 +134,7 @@ static void mass_times(const mor_robot* r, const double* d, double* y)
         return;
     }
     for (int i = 0; i < N; i++) {
-        const double* row = r->mass + i * N;
-        double sum = 0.0;
-        for (int k = 0; k < N; k++) sum += row[k] * d[k];
+        double sum = mor_inner(N, r->mass + i * N, d);
         y[i] = i < offset ? sum : sum - r->extra[i - offset] * d[i];
     }
 }
