@@ -12,7 +12,7 @@
  *   pairs      LCP: principal pivots of a handful, Lemke up to 320 rows, Newton, proximal points, Lemke
  *   mixed      MLCP: principal pivots of a handful, else the equations are eliminated and the rest is pairs
  *   cones      STEP with circular cones: the last step's states and impulses (up to 30 rows those of the velocities
- *              without impulses, if nothing acted before), Newton from there, sweeps, interior
+ *              without impulses, if nothing acted before), with robots nsn on the few rows, Newton from there, sweeps, interior
  *              point and Newton on tree velocities, nsn and ppa on the reduced problem, up to 200 rows the answer of a
  *              polygon as a start, sweeps to the end
  *   pyramids   STEP with polygons: likewise, with lemke (up to 30 rows early) and fischer-newton on the LCP
@@ -149,9 +149,12 @@ static bool other(mor_auto* R, const mor_auto_stage* stage)
     mor_context* c = mor_auto_limits(R, stage->share, 0);
     double left = c->deadline > 0.0 ? c->deadline - mor_context_clock(c) : 0.0;
     if (c->deadline > 0.0 && left <= 0.0) return false;
-    mor_solve_options options = {
-        .tol = c->tol, .time_limit = left, .warm = guess != NULL, .cpu_time = c->cpu_time, .interrupt = c->interrupt
-    };
+    mor_solve_options options = { .tol = c->tol,
+                                  .max_iter = stage->iterations,
+                                  .time_limit = left,
+                                  .warm = guess != NULL,
+                                  .cpu_time = c->cpu_time,
+                                  .interrupt = c->interrupt };
     double* z = mor_arena_alloc(c->arena, bytes);
     if (!z) return false;
     if (guess) memcpy(z, guess, bytes);
@@ -186,7 +189,7 @@ static bool eliminated(mor_auto* R, const mor_auto_stage* stage)
 
 /* ----------------------------------------------------------------------------- the tables */
 
-enum { FEW_PAIRS = MOR_AUTO_FEW_PAIRS, FEW_ROWS = MOR_AUTO_FEW_ROWS, PIVOTING = 320, SMALL = 200 };
+enum { FEW_PAIRS = MOR_AUTO_FEW_PAIRS, FEW_ROWS = MOR_AUTO_FEW_ROWS, PIVOTING = 320, SMALL = 200, FEW_CONTACTS = 60 };
 
 /* Newton on the maps m: without regularisation for a start that is near, else proportional to the residual. */
 #define QUICK(m) .newton = { .map = m, .floor = 1e-12, .window = 8, .max_iter = 8 }
@@ -272,6 +275,8 @@ const mor_tree_newton_settings mor_auto_newton_from_guess = NEAR;
  * they find depends on the order of the contacts, and would break the symmetry of a scene. */
 static const mor_auto_stage cone_stages[] = {
     FROM_LAST_STEP,
+    { "nsn", other, .most = FEW_CONTACTS, .robots = true, .with_guess = true, .from_guess = true, .iterations = 12,
+      .share = 0.3, .solver = &mor_solver_nsn },
     { NEAR_THE_GUESS, .cheap = true },
     { SWEEPS, .above = SMALL },
     { NEAR_THE_GUESS, .dear = true },
@@ -327,6 +332,7 @@ static bool applies(const mor_auto* R, const mor_auto_stage* s)
     if (n <= s->above && s->above > 0) return false;
     if (n > s->most && s->most > 0) return false;
     if (s->with_guess && !R->guess) return false;
+    if (s->robots && !mor_auto_has_robots(R)) return false;
     if ((s->dear || s->cheap) && s->dear != mor_auto_newton_is_dear((mor_auto*)R)) return false;
     if (s->needs_entries && R->problem->A.storage == MOR_OPERATOR) return false;
     if (s->last_resort && R->best <= R->context->limit) return false;

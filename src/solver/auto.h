@@ -51,7 +51,9 @@ struct mor_auto_stage {
     bool cheap;           /* only where it does not */
     bool last_resort;     /* only while the error is above what counts as a failure */
     bool despite_a_proof; /* also after a proof that there is no solution: looks for the answer with the least error */
+    bool robots;          /* only where a tree has several bodies */
     bool own_split;       /* impulses that are not unique are left as it finds them: mor_auto_least is not asked */
+    int iterations;       /* most, of another solver; 0: its own limit */
     double share;         /* of the time limit that may have gone by at its end */
     union {
         mor_newton_settings newton;
@@ -96,6 +98,8 @@ bool mor_auto_states(mor_auto* run, const mor_auto_stage* stage);
 bool mor_auto_zero(mor_auto* run, const mor_auto_stage* stage);
 bool mor_auto_first_states(mor_auto* run, const mor_auto_stage* stage);
 bool mor_auto_guess(mor_auto* run, const mor_auto_stage* stage);
+/* Has a tree several bodies? */
+bool mor_auto_has_robots(const mor_auto* run);
 /* Where the impulses of the answer found are not unique and decide the motion: those of least norm. */
 void mor_auto_least(mor_auto* run);
 /* Newton's method from the guess, where that may be near enough. */

@@ -34,11 +34,12 @@ static bool within_fine_tolerance(const void* user, const double* p)
 }
 
 /* Single bodies come to rest or to a steady motion; robots are controlled, and their impulses change. */
-static bool has_single_bodies_only(const mor_step_form* s)
+bool mor_auto_has_robots(const mor_auto* R)
 {
+    const mor_step_form* s = &R->problem->step;
     for (int t = 0; t < s->tree_count; t++)
-        if (s->trees[t].dof > 6) return false;
-    return true;
+        if (s->trees[t].dof > 6) return true;
+    return false;
 }
 
 /* The states of R->work solved for the data of the step. If that is not enough, the other methods begin where they
@@ -58,8 +59,7 @@ static bool follow_states(mor_auto* R, mor_judged content, const mor_auto_stage*
 /* What each contact of the guess does, solved for the new data; unless the guess is the answer but for rounding. */
 bool mor_auto_states(mor_auto* R, const mor_auto_stage* stage)
 {
-    if (has_single_bodies_only(&R->problem->step) &&
-        mor_auto_keep(R, R->guess, false) <= mor_min(SAME, R->context->aim)) {
+    if (!mor_auto_has_robots(R) && mor_auto_keep(R, R->guess, false) <= mor_min(SAME, R->context->aim)) {
         mor_auto_note(R, "guess", 1);
         return true;
     }
@@ -81,10 +81,24 @@ bool mor_auto_first_states(mor_auto* R, const mor_auto_stage* stage)
     return !R->guess && follow_states(R, within_fine_tolerance, stage);
 }
 
+/* As good as what was found, or as is aimed at. */
+static bool as_good(const void* user, const double* p)
+{
+    const mor_auto* R = user;
+    return R->context->error(R->context, p, NULL) <= mor_max(R->best, R->context->aim);
+}
+
 void mor_auto_least(mor_auto* R)
 {
-    mor_context* c = mor_auto_limits(R, 1.0, 0);
-    if (!mor_tree_least(R->problem, c, mor_max(R->best, R->context->aim), R->z)) return;
+    size_t bytes = (size_t)R->problem->size * sizeof *R->z;
+    if (R->problem->size <= MOR_STATE_GUESS_ROWS && mor_auto_has_robots(R)) { /* a tree matrix would be large */
+        memcpy(R->work, R->z, bytes);
+        if (!mor_state_least(R->problem, as_good, R, R->work, R->context->arena)) return;
+        memcpy(R->z, R->work, bytes);
+    } else {
+        mor_context* c = mor_auto_limits(R, 1.0, 0);
+        if (!mor_tree_least(R->problem, c, mor_max(R->best, R->context->aim), R->z)) return;
+    }
     R->best = R->context->error(R->context, R->z, NULL);
     mor_auto_note(R, "least", 1);
 }

@@ -15,7 +15,8 @@
  * sliding directions turn.
  *
  * Where contacts slide, the split decides the motion. There the part of p that the equations do not determine is taken
- * out, p <- p - P^2 p with P = e (E'W B + e D)^-1 D: the answer of least norm, by the rule of tree_newton.c.
+ * out, p <- p - P^2 p with P = e (E'W B + e D)^-1 D: the answer of least norm, by the rule of tree_newton.c. Feet of
+ * robots, whose impulses change with their control, keep p where that is no answer with these states.
  *
  * Without a guess p begins at zero. Then there is no split to keep, and e would make noise of it: only steps whose
  * impulses are unique are answered.
@@ -150,9 +151,12 @@ typedef struct guess {
     part* parts;
     int k;                          /* unknowns */
     bool fresh;                     /* p began at zero: there is no split to keep */
+    bool robots;                    /* there are trees of several bodies */
     bool sliding, moved, redundant; /* any contact slides; states changed p; p is not unique */
+    bool changed, turned;           /* since the round before: states, directions of sliding */
     double *u, *x, *nu, *K, *shift; /* shift: SHIFT D */
     double* null;                   /* k, of keep_least */
+    double* before;                 /* row_count: p before it */
     int* pivot;
 } guess;
 
@@ -160,12 +164,13 @@ static bool open_guess(guess* g, const mor_step_form* s, mor_arena* arena)
 {
     size_t n = (size_t)s->row_count;
     *g = (guess){ .step = s };
-    g->parts = mor_arena_alloc(arena, ((size_t)s->block_count + 1) * sizeof *g->parts);
-    g->u = mor_arena_alloc(arena, (4 * n + (size_t)s->dof + 1) * sizeof *g->u);
+    g->parts = mor_arena_zero(arena, (size_t)s->block_count + 1, sizeof *g->parts);
+    g->u = mor_arena_alloc(arena, (5 * n + (size_t)s->dof + 1) * sizeof *g->u);
     g->K = mor_arena_alloc(arena, (n * n + 1) * sizeof *g->K);
     g->pivot = mor_arena_alloc(arena, (n + 1) * sizeof *g->pivot);
     if (!g->parts || !g->u || !g->K || !g->pivot) return false;
-    g->x = g->u + n, g->shift = g->x + n, g->null = g->shift + n, g->nu = g->null + n;
+    for (int t = 0; t < s->tree_count; t++) g->robots = g->robots || s->trees[t].dof > 6;
+    g->x = g->u + n, g->shift = g->x + n, g->null = g->shift + n, g->before = g->null + n, g->nu = g->before + n;
     return true;
 }
 
@@ -178,7 +183,7 @@ static void velocities(guess* g, const double* p)
 static void classify_all(guess* g, double* p)
 {
     const mor_step_form* s = g->step;
-    g->k = 0, g->sliding = g->moved = false;
+    g->k = 0, g->sliding = g->moved = g->changed = g->turned = false;
     velocities(g, p);
     double most = 0.0;
     for (int i = 0; i < s->block_count; i++)
@@ -187,10 +192,13 @@ static void classify_all(guess* g, double* p)
         part* own = &g->parts[i];
         double *q = p + s->blocks[i].row, before[3] = { q[0] };
         for (int d = 1; d < s->blocks[i].dim; d++) before[d] = q[d];
+        part last = *own;
         own->first = g->k;
         classify(&s->blocks[i], mor_step_rho(s, i), TOUCH * most, g->u + s->blocks[i].row, q, own);
         for (int d = 0; d < s->blocks[i].dim; d++) g->moved = g->moved || q[d] != before[d];
         g->sliding = g->sliding || own->now == SLIDE;
+        g->changed = g->changed || own->now != last.now;
+        g->turned = g->turned || own->slide[1] != last.slide[1] || own->slide[2] != last.slide[2];
         const mor_entry* entry = &s->entries[s->blocks[i].entry];
         own->used = ~0ull;
         if (s->blocks[i].dim == 3 && s->blocks[i].entry_count == 1 && s->trees[entry->tree].dof <= MOR_USED_MOST)
@@ -276,6 +284,31 @@ static bool is_finite(size_t n, const double* p)
     return sum == 0.0;
 }
 
+/* Is the answer good enough, of least norm or, with robots, as it is? */
+static bool judge(guess* g, mor_judged good_enough, const void* user, double* p)
+{
+    size_t bytes = (size_t)g->step->row_count * sizeof *p;
+    if (!g->redundant) return good_enough(user, p);
+    memcpy(g->before, p, bytes);
+    keep_least(g, p);
+    if (is_finite((size_t)g->step->row_count, p) && good_enough(user, p)) return true;
+    if (!g->robots) return false;
+    memcpy(p, g->before, bytes);
+    return good_enough(user, p);
+}
+
+/* p <- the answer that the states of p imply, by the factor at hand. False: not finite. */
+static bool solve_states(guess* g, bool fresh_velocities, double* p)
+{
+    const mor_step_form* s = g->step;
+    if (fresh_velocities) velocities(g, p);
+    for (int i = 0; i < s->block_count; i++)
+        for (int r = 0; r < g->parts[i].count; r++) g->x[g->parts[i].first + r] = -g->u[s->blocks[i].row + r];
+    solve(g, g->x);
+    add_active(g, 1.0, g->x, p);
+    return is_finite((size_t)s->row_count, p);
+}
+
 bool mor_state_guess(const mor_problem* problem, bool fresh, mor_judged good_enough, const void* user, double* p,
                      mor_arena* arena)
 {
@@ -288,17 +321,31 @@ bool mor_state_guess(const mor_problem* problem, bool fresh, mor_judged good_eno
     for (int round = 0; sound && !done && round < ROUNDS; round++) {
         classify_all(&g, p);
         if (g.k == 0) break;
+        /* nothing is new; or only how feet slide that creep, too slowly to wait for */
+        if (round > 0 && !g.changed && (g.robots || !g.turned)) break;
         sound = factor(&g) && !(fresh && g.redundant);
         for (int again = 0; sound && !done && again < 2; again++) {
-            if (again || g.moved) velocities(&g, p);
-            for (int i = 0; i < s->block_count; i++)
-                for (int r = 0; r < g.parts[i].count; r++) g.x[g.parts[i].first + r] = -g.u[s->blocks[i].row + r];
-            solve(&g, g.x);
-            add_active(&g, 1.0, g.x, p);
-            if (g.redundant) keep_least(&g, p);
-            sound = is_finite((size_t)s->row_count, p);
-            done = sound && good_enough(user, p);
+            sound = solve_states(&g, again || g.moved, p);
+            done = sound && judge(&g, good_enough, user, p);
         }
+    }
+    mor_arena_release(arena, mark);
+    return done;
+}
+
+bool mor_state_least(const mor_problem* problem, mor_judged good_enough, const void* user, double* p, mor_arena* arena)
+{
+    const mor_step_form* s = &problem->step;
+    guess g;
+    if (too_large(s)) return false;
+    size_t mark = mor_arena_mark(arena);
+    bool sound = open_guess(&g, s, arena), done = false;
+    for (int round = 0; sound && !done && round < ROUNDS; round++) {
+        classify_all(&g, p);
+        if (!g.sliding || !factor(&g) || !g.redundant || !solve_states(&g, g.moved, p)) break;
+        keep_least(&g, p);
+        sound = is_finite((size_t)s->row_count, p);
+        done = sound && good_enough(user, p);
     }
     mor_arena_release(arena, mark);
     return done;

@@ -14,4 +14,8 @@ typedef bool (*mor_judged)(const void* user, const double* p);
 bool mor_state_guess(const mor_problem* problem, bool fresh, mor_judged good_enough, const void* user, double* p,
                      mor_arena* arena);
 
+/* Of an answer p that is not unique where contacts slide: the one of least norm, in at most four rounds. False: it is
+ * unique, nothing slides, or `good_enough` did not find it among these; p is unspecified then. */
+bool mor_state_least(const mor_problem* problem, mor_judged good_enough, const void* user, double* p, mor_arena* arena);
+
 #endif
