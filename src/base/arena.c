@@ -89,7 +89,7 @@ void mor_arena_destroy(mor_arena* arena)
 }
 
 /* The last chunk is too small, or there is none yet. */
-MOR_NEVER_INLINE void* from_new_chunk(mor_arena* arena, size_t size)
+static MOR_NEVER_INLINE void* from_new_chunk(mor_arena* arena, size_t size)
 {
     if (size > SIZE_MAX / 4) return NULL;
     const chunk* c = arena->last;

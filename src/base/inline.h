@@ -5,10 +5,10 @@
 
 #if defined(__GNUC__)
 #define MOR_ALWAYS_INLINE static inline __attribute__((always_inline))
-#define MOR_NEVER_INLINE static __attribute__((noinline)) /* rare ways: their registers are not saved on the others */
+#define MOR_NEVER_INLINE __attribute__((noinline)) /* rare ways: their registers are not saved on the others */
 #else
 #define MOR_ALWAYS_INLINE static inline
-#define MOR_NEVER_INLINE static
+#define MOR_NEVER_INLINE
 #endif
 
 #endif

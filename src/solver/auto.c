@@ -12,9 +12,9 @@
  *   pairs      LCP: principal pivots of a handful, Lemke up to 320 rows, Newton, proximal points, Lemke
  *   mixed      MLCP: principal pivots of a handful, else the equations are eliminated and the rest is pairs
  *   cones      STEP with circular cones: the last step's states and impulses (up to 30 rows those of the velocities
- *              without impulses, if nothing acted before), with robots nsn on the few rows, Newton from there, sweeps, interior
- *              point and Newton on tree velocities, nsn and ppa on the reduced problem, up to 200 rows the answer of a
- *              polygon as a start, sweeps to the end
+ *              without impulses, if nothing acted before), with robots nsn on the few rows, Newton from there,
+ *              sweeps, interior point and Newton on tree velocities, nsn and ppa on the reduced problem, up to 200
+ *              rows the answer of a polygon as a start, sweeps to the end
  *   pyramids   STEP with polygons: likewise, with lemke (up to 30 rows early) and fischer-newton on the LCP
  *   quadratic  QP: the exact method first
  *
