@@ -276,7 +276,7 @@ const mor_tree_newton_settings mor_auto_newton_from_guess = NEAR;
 static const mor_auto_stage cone_stages[] = {
     FROM_LAST_STEP,
     { "nsn", other, .most = FEW_CONTACTS, .robots = true, .with_guess = true, .from_guess = true, .iterations = 12,
-      .share = 0.3, .solver = &mor_solver_nsn },
+      .own_split = true, .share = 0.3, .solver = &mor_solver_nsn }, /* the driver sees to the split */
     { NEAR_THE_GUESS, .cheap = true },
     { SWEEPS, .above = SMALL },
     { NEAR_THE_GUESS, .dear = true },

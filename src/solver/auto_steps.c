@@ -81,24 +81,10 @@ bool mor_auto_first_states(mor_auto* R, const mor_auto_stage* stage)
     return !R->guess && follow_states(R, within_fine_tolerance, stage);
 }
 
-/* As good as what was found, or as is aimed at. */
-static bool as_good(const void* user, const double* p)
-{
-    const mor_auto* R = user;
-    return R->context->error(R->context, p, NULL) <= mor_max(R->best, R->context->aim);
-}
-
 void mor_auto_least(mor_auto* R)
 {
-    size_t bytes = (size_t)R->problem->size * sizeof *R->z;
-    if (R->problem->size <= MOR_STATE_GUESS_ROWS && mor_auto_has_robots(R)) { /* a tree matrix would be large */
-        memcpy(R->work, R->z, bytes);
-        if (!mor_state_least(R->problem, as_good, R, R->work, R->context->arena)) return;
-        memcpy(R->z, R->work, bytes);
-    } else {
-        mor_context* c = mor_auto_limits(R, 1.0, 0);
-        if (!mor_tree_least(R->problem, c, mor_max(R->best, R->context->aim), R->z)) return;
-    }
+    mor_context* c = mor_auto_limits(R, 1.0, 0);
+    if (!mor_tree_least(R->problem, c, mor_max(R->best, R->context->aim), R->z)) return;
     R->best = R->context->error(R->context, R->z, NULL);
     mor_auto_note(R, "least", 1);
 }

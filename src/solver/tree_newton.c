@@ -31,6 +31,7 @@
  * Cost per iteration: assembly O(contacts), one LU by trees (tree_matrix.h; dense up to 90 velocities) and products
  * with G. iterations: Newton steps. References: Alart & Curnier (1991), A mixed formulation for frictional contact
  * problems prone to Newton like solution methods; Woodbury (1950), Inverting modified matrices. */
+#include "solver/state_guess.h"
 #include "solver/tree_newton.h"
 
 #include <math.h>
@@ -447,10 +448,46 @@ static double least_step(tree_newton* N, double* change)
     return size > 0.0 ? part / sqrt(size) : 0.0;
 }
 
+/* Few rows on trees of several bodies: their own matrix is far smaller than that of the velocities. */
+static bool has_few_rows(const mor_step_form* s)
+{
+    bool robots = false;
+    for (int t = 0; t < s->tree_count; t++) robots = robots || s->trees[t].dof > 6;
+    return robots && s->row_count <= MOR_STATE_GUESS_ROWS;
+}
+
+typedef struct allowed {
+    const mor_context* context;
+    double limit;
+} allowed;
+
+static bool within(const void* user, const double* p)
+{
+    const allowed* a = user;
+    return a->context->error(a->context, p, NULL) <= a->limit;
+}
+
+/* mor_tree_least by the states of the rows. */
+static bool least_on_rows(const mor_problem* problem, const mor_context* context, double limit, double* p)
+{
+    const allowed user = { context, limit };
+    size_t bytes = (size_t)problem->size * sizeof *p, mark = mor_arena_mark(context->arena);
+    double* trial = mor_arena_alloc(context->arena, bytes);
+    bool found = false;
+    if (trial) {
+        memcpy(trial, p, bytes);
+        found = mor_state_least(problem, within, &user, trial, context->arena);
+    }
+    if (found) memcpy(p, trial, bytes);
+    mor_arena_release(context->arena, mark);
+    return found;
+}
+
 bool mor_tree_least(const mor_problem* problem, mor_context* context, double limit, double* p)
 {
     enum { ROUNDS = 6 };
     const mor_step_form* s = &problem->step;
+    if (has_few_rows(s)) return least_on_rows(problem, context, limit, p);
     tree_newton N;
     if (unfit(s) || s->dof > MOR_TREE_NEWTON_DENSE || !open_newton(&N, s, NULL, context->arena)) return false;
     N.touch = TOUCH;
