@@ -39,6 +39,7 @@ test-bits: all
 
 test-long: all
 	@MOREAU_LONG=1 scripts/run-tests $(BUILD) "$(TEST)"
+	@MOREAU_LONG=1 $(MAKE) --no-print-directory test-asan TEST=test_drawn_scenes
 	@$(MAKE) --no-print-directory test-faults MOST=200
 	@$(MAKE) --no-print-directory fuzz T=300
 	@$(MAKE) --no-print-directory fuzz-viewer
