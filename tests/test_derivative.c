@@ -559,6 +559,9 @@ static void one_sided_derivatives_agree_with_steps_to_that_side(void** state)
         "moreau: 1\ndimension: 2\ngravity: [0, 0]\n" EXACT
         "bodies:\n  - { name: ground, shape: { chain: [[-5, 0], [5, 0]] }, fixed: true }\n"
         "  - { name: disc, shape: { disc: 0.3 }, mass: 1, position: [0, 0.31], velocity: [0, -1] }\n",
+        /* an arm that stands exactly at the limits of its joints, at one at the upper, at the other at the lower one */
+        "moreau: 1\ngravity: [0, 0, 0]\n" EXACT "robots:\n  - { name: arm, urdf: robots/arm2.urdf, base: fixed, "
+        "position: [0, 0, 3], joints: { shoulder: 2.5, elbow: -2.5 } }\n",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         for (int side = -1; side <= 1; side += 2) {

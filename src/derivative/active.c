@@ -115,6 +115,18 @@ static void exchange_velocities(const reduced* x, mor_columns* c, bool back)
 
 /* ------------------------------------------------------------------------------------------- blocks */
 
+/* Three rows of a contact in a patch: J += P J_c, Y += Y_c P', P 6 x 3, column-major. */
+static void add_projected(const double* P, int dof, const double* J, const double* Y, part* to)
+{
+    for (int r = 0; r < 3; r++, P += 6, J += dof, Y += dof)
+        for (int m = 0; m < dof; m++) {
+            double *row = to->J + 6 * m, j = J[m];
+            if (j != 0.0)
+                for (int i = 0; i < 6; i++) row[i] += P[i] * j;
+            for (int i = 0; i < 6; i++) to->Y[m + i * dof] += P[i] * Y[m];
+        }
+}
+
 /* J and Y of the kept blocks of a block, projected. */
 static bool fill_parts(const reduced* x, block* b)
 {
@@ -135,14 +147,11 @@ static bool fill_parts(const reduced* x, block* b)
                 if (!p->J || !p->Y) return false;
             }
             const double *J = s->jacobian + entry->start, *Y = s->response + entry->start;
-            for (int r = 0; r < from->dim; r++)
-                for (int i = 0; i < b->dim; i++) {
-                    double share = b->patch ? b->patch->project[6 * (3 * (k - b->first) + r) + i] : i == r;
-                    if (share == 0.0) continue;
-                    for (int m = 0; m < dof; m++) {
-                        p->J[i + m * b->dim] += share * J[r * dof + m];
-                        p->Y[m + i * dof] += share * Y[r * dof + m];
-                    }
+            if (b->patch) add_projected(b->patch->project + 18 * (k - b->first), dof, J, Y, p);
+            for (int r = 0; r < from->dim && !b->patch; r++)
+                for (int m = 0; m < dof; m++) {
+                    p->J[r + m * b->dim] = J[r * dof + m];
+                    p->Y[m + r * dof] = Y[r * dof + m];
                 }
         }
         b->count = from->entry_count;

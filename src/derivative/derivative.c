@@ -489,6 +489,7 @@ static mor_code derive(mor_derivation* d, mor_derivative* out, double* matrix, m
     code = keep_rows(d, &l, out, error);
     if (!code) code = solve_finer(d, &l, out, error);
     if (!code && d->smoothing > 0.0) code = smooth(d, &l, out, matrix + (size_t)out->rows * out->columns, error);
+    for (int i = 0; i < l.weak_count && d->side; i++) d->one_sided = d->one_sided || d->kept[l.weak[i]].contact < 0;
     if (!code) code = mor_patches_find(d, l.law);
     mor_columns c = { .count = 2 * d->n + d->input_count };
     c.V = mor_arena_alloc(d->arena, ((size_t)c.count * d->dof + 1) * sizeof(double));

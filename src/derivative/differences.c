@@ -7,11 +7,14 @@ mor_code mor_look_columns(mor_derivation* d, int direction, mor_look* a, mor_loo
                           mor_error* error)
 {
     double step = mor_perturbation(d, direction);
+    if (d->one_sided) step *= d->side;
     mor_code code = mor_look_at(d, direction, step, a, error);
-    if (!code) code = mor_look_at(d, direction, -step, b, error);
+    if (!code && d->one_sided) code = mor_look_at(d, -1, 0.0, b, error);
+    else if (!code) code = mor_look_at(d, direction, -step, b, error);
     if (code) return code;
     *lost = *lost || a->lost || b->lost;
-    double by = 2.0 * step, *V = c->V + (size_t)direction * d->dof, *u = c->u + (size_t)direction * d->rows;
+    double by = d->one_sided ? step : 2.0 * step, *V = c->V + (size_t)direction * d->dof,
+           *u = c->u + (size_t)direction * d->rows;
     for (int i = 0; i < d->dof; i++) V[i] = (a->V[i] - b->V[i]) / by;
     for (int i = 0; i < d->rows; i++) u[i] = (a->u[i] - b->u[i]) / by;
     for (int i = 0; i < d->kept_count; i++) c->mu[(size_t)direction * d->kept_count + i] = (a->mu[i] - b->mu[i]) / by;

@@ -54,6 +54,7 @@ typedef struct mor_derivation {
     const char* unknown;    /* what of the step is not in the equations; NULL: nothing */
     double *end_q, *end_nu; /* the end of the step as looks see it; NULL: no look was taken */
     int side;               /* 1, -1: derivatives along or against each direction; 0: they must agree */
+    bool one_sided;         /* looks are taken to that side only: the rows of a bound change at it */
     double smoothing;       /* of the contact law [m/s] (smooth.h); 0: the law itself */
     bool finest;            /* the base step is solved as far as it is asked for anywhere */
     double gain;            /* of a controller, before it was */

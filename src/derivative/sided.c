@@ -38,14 +38,32 @@ static const mor_contact* contact_of(const edges* e, int i)
     return (const mor_contact*)e->d->base->contacts.data + e->d->kept[e->weak[i]].contact;
 }
 
-/* False: a bound of a joint, or too many. */
+/* A bound of a joint that is about to act or to let go: 1 where impulses are at their least, -1 at their greatest; 0:
+ * it is a contact. */
+static int bound_of(const edges* e, int i)
+{
+    const mor_kept* k = &e->d->kept[e->weak[i]];
+    if (k->contact >= 0) return 0;
+    const mor_block* b = &e->d->base->islands[k->island].system.blocks[k->block];
+    double p = e->d->p[k->row];
+    return fabs(p - b->lower) <= fabs(p - b->upper) ? 1 : -1;
+}
+
+static double friction_of(const edges* e, int i) { return bound_of(e, i) ? 0.0 : contact_of(e, i)->friction; }
+
+/* False: too many. */
 static bool make_groups(edges* e)
 {
     for (int i = 0; i < e->weak_count; i++) {
-        if (e->d->kept[e->weak[i]].contact < 0) return false;
+        if (bound_of(e, i)) { /* alone, as a contact without friction */
+            if (e->count == MOST_GROUPS) return false;
+            e->groups[e->count++] = (group){ i, i + 1, true };
+            continue;
+        }
         bool opens = e->laws[e->weak[i]].phase == MOR_PHASE_OPEN;
         group* last = e->count ? &e->groups[e->count - 1] : NULL;
-        const mor_contact *c = contact_of(e, i), *b = last ? contact_of(e, last->first) : NULL;
+        const mor_contact *c = contact_of(e, i),
+                          *b = last && !bound_of(e, last->first) ? contact_of(e, last->first) : NULL;
         if (b && b->body[0] == c->body[0] && b->body[1] == c->body[1] && last->opens == opens) {
             last->last = i + 1;
             continue;
@@ -109,13 +127,13 @@ static double failure(const edges* e, const group* g, int choice, const mor_colu
         const mor_kept* k = &d->kept[e->weak[i]];
         const double *p = d->p + k->row, *dp = c->p + (size_t)column * d->rows + k->row;
         const double* own = c->u + (size_t)column * d->rows + k->row;
-        double du[6] = { 0 }, s[2], mu = contact_of(e, i)->friction, dmu = mor_column_mu(d, c, column, e->weak[i]);
+        double du[6] = { 0 }, s[2], mu = friction_of(e, i), dmu = mor_column_mu(d, c, column, e->weak[i]);
         mor_active_velocity(d, k, c->V + (size_t)column * d->dof, du);
         for (int r = 0; r < k->dim; r++) du[r] += own[r], size = mor_max(size, mor_max(fabs(du[r]), fabs(dp[r])));
         slip_direction(p, k->dim, s);
         double along_p = k->dim > 1 ? s[0] * dp[1] + (k->dim > 2 ? s[1] * dp[2] : 0.0) : 0.0;
         double along_u = k->dim > 1 ? s[0] * du[1] + (k->dim > 2 ? s[1] * du[2] : 0.0) : 0.0;
-        if (g->opens) sum += choice ? dp[0] : du[0];
+        if (g->opens) sum += (bound_of(e, i) < 0 ? -1.0 : 1.0) * (choice ? dp[0] : du[0]);
         const double* slip = e->laws[e->weak[i]].slip;
         if (g->opens && choice && k->dim > 1 && mor_hypot(slip[0], slip[1]) <= SLIPS) { /* it sticks: within the cone */
             double t = mor_hypot(dp[1], k->dim > 2 ? dp[2] : 0.0) - mu * fabs(dp[0]);
@@ -161,8 +179,8 @@ mor_code mor_sided_solve(mor_derivation* d, const mor_law* laws, const int* weak
         memcpy(chosen, laws, kept * sizeof *chosen);
         for (int g = 0; g < e.count; g++)
             for (int i = e.groups[g].first; i < e.groups[g].last; i++)
-                chosen[weak[i]] = choose(d, &d->kept[weak[i]], &laws[weak[i]], contact_of(&e, i)->friction,
-                                         e.groups[g].opens, b >> g & 1);
+                chosen[weak[i]] =
+                    choose(d, &d->kept[weak[i]], &laws[weak[i]], friction_of(&e, i), e.groups[g].opens, b >> g & 1);
         memcpy(c->V, start, numbers * sizeof *start);
         c->many = c->torn = false;
         code = solve(d, chosen, c);

@@ -5,7 +5,7 @@
 #include "derivative/active.h"
 
 /* As mor_active_solve for all islands, along every column to one side (1, -1), when the kept blocks `weak` are on an
- * edge. *resolved = false: for some column no choice of laws holds, or a bound of a joint is on its edge. */
+ * edge. *resolved = false: for some column no choice of laws holds. */
 mor_code mor_sided_solve(mor_derivation* d, const mor_law* laws, const int* weak, int weak_count, int side,
                          mor_columns* c, bool* resolved);
 

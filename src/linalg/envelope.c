@@ -51,7 +51,7 @@ bool mor_envelope_create(int n, mor_arena* arena, mor_envelope* e)
 {
     size_t count = (size_t)n + 1;
     e->n = n;
-    e->A = mor_arena_zero(arena, count * count, sizeof *e->A);
+    e->A = mor_arena_zero(arena, (size_t)n * (size_t)n + 1, sizeof *e->A);
     e->rows = mor_arena_alloc(arena, count * sizeof *e->rows);
     e->order = mor_arena_alloc(arena, count * sizeof *e->order);
     e->first = mor_arena_alloc(arena, count * sizeof *e->first);
