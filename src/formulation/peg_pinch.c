@@ -206,6 +206,14 @@ static const line* bound(const corner* k, double angle, double side)
     return NULL;
 }
 
+/* Is the particle behind the line at the end of the step, by more than it may touch? */
+static bool ends_behind(const mor_peg* peg, const line* l)
+{
+    if (!l) return false;
+    const mor_peg_plane* p = &peg->planes[l->plane];
+    return peg->s->contacts[p->first].gap + peg->s->h * peg->speed[p->first] < -2.0 * peg->groups[l->group].tol;
+}
+
 /* Looks at the corner of a particle at time t; true if it leaves its sector there. With `hold` the bounds are taken,
  * and true means that a choice has changed. */
 static bool leaves(mor_peg* peg, const int* groups, int count, int first, double t, const double* nu, bool hold)
@@ -213,8 +221,9 @@ static bool leaves(mor_peg* peg, const int* groups, int count, int first, double
     const mor_peg_group* g = &peg->groups[first];
     mor_vec3 d = approach(peg, g, nu);
     const double left = peg->s->h - t, speed = mor_norm(d);
-    /* touching begins a little before the corner */
-    const double least = (speed * t > 10.0 * TOUCH * g->tol ? 40.0 : hold ? LEAST : 8.0) * g->tol;
+    /* touching begins a little before the corner: one on the way there must end behind a bound of its sector */
+    const bool arrives = speed * t > 10.0 * TOUCH * g->tol;
+    const double least = (arrives ? 0.0 : hold ? LEAST : 8.0) * g->tol;
     if (!(speed * left > least)) return false;
     corner k;
     double from, width;
@@ -222,9 +231,10 @@ static bool leaves(mor_peg* peg, const int* groups, int count, int first, double
     if (!sector(&k, origin(peg, g, &k, t, d), &from, &width)) return false;
     double in = turn(from, angle_of(d)), off = mor_min(in - width, 2.0 * PI - in);
     if (in <= width || off < STRAIGHT || mor_sin(mor_min(off, 0.5 * PI)) * speed * left < least) return false;
+    const line* ends[2] = { bound(&k, from, 1.0), bound(&k, from + width, -1.0) };
+    if (arrives && !ends_behind(peg, ends[0]) && !ends_behind(peg, ends[1])) return false;
     if (!hold) return true;
     bool any = false;
-    const line* ends[2] = { bound(&k, from, 1.0), bound(&k, from + width, -1.0) };
     for (int e = 0; e < 2; e++) {
         if (!ends[e] || !(mor_dot(ends[e]->n, d) < 0.0)) continue;
         mor_peg_group* group = &peg->groups[ends[e]->group];
