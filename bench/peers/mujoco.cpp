@@ -110,17 +110,24 @@ struct Mujoco : Engine {
     }
 };
 
-std::unique_ptr<Engine> newton(const Scene& s, const char*, const std::vector<std::string>&)
+// Nothing where it cannot make its data, as for piles of some hundred boxes; told once for each scene and solver.
+std::unique_ptr<Engine> make(const Scene& s, const char* solver, int iterations)
 {
     if (s.hulls || !s.hinges.empty() || s.bodies.size() > MOST) return nullptr;
-    return std::make_unique<Mujoco>(s, "Newton", 100);
+    try {
+        return std::make_unique<Mujoco>(s, solver, iterations);
+    } catch (const std::runtime_error& e) {
+        std::fprintf(stderr, "%zu bodies, %s: %s\n", s.bodies.size(), solver, e.what());
+        return nullptr;
+    }
 }
 
-std::unique_ptr<Engine> pgs(const Scene& s, const char*, const std::vector<std::string>&)
+std::unique_ptr<Engine> newton(const Scene& s, const char*, const std::vector<std::string>&)
 {
-    if (s.hulls || !s.hinges.empty() || s.bodies.size() > MOST) return nullptr;
-    return std::make_unique<Mujoco>(s, "PGS", 50);
+    return make(s, "Newton", 100);
 }
+
+std::unique_ptr<Engine> pgs(const Scene& s, const char*, const std::vector<std::string>&) { return make(s, "PGS", 50); }
 
 } // namespace
 

@@ -78,7 +78,7 @@ MOR_API mor_code mor_fail_at(mor_error* error, mor_code code, const char* file, 
  * block allocates. A test that counts or fails allocations replaces this. */
 typedef struct mor_allocator {
     void* (*resize)(void* user, void* block, size_t size); /* NULL when there is no memory; on the caller's thread and,
-                                                              for scratch of islands, on the workers of a world */
+                                                              for scratch of a step, on the workers of a world */
     void* user;                                            /* handed to `resize` */
 } mor_allocator;
 

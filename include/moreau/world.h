@@ -585,7 +585,7 @@ typedef struct mor_world_def {
     int dimension;              /* 3 or 2 */
     mor_vec3 gravity;           /* (0,0,-9.81); 2-D: give (0,-9.81) [m/s^2] */
     double step;                /* h [s], 0.01 */
-    int threads;                /* islands are solved by this many threads; the answer does not depend on it */
+    int threads;                /* that work on islands, bodies, robots and pairs of shapes; the answer is the same */
     const mor_library* library; /* NULL: the built-in methods */
     mor_allocator allocator;    /* where its memory comes from */
 } mor_world_def;

@@ -15,8 +15,12 @@
  * Order. Pairs come from the tree sorted by shape number, so the contacts do not depend on the tree's form;
  * the words a pair test may keep from step to step (its last separating axis) only save time.
  *
+ * Threads. Runs of pairs are looked at apart, each with lists of its own, which are put together in the order of the
+ * pairs: the same contacts in the same order with any number of threads.
+ *
  * Cost: near linear in the number of shapes for bounded density; planes are tested against all. */
 #include "base/elementary.h"
+#include "base/workers.h"
 #include "collision/detect.h"
 #include "collision/bvh.h"
 #include "collision/pair_table.h"
@@ -29,6 +33,8 @@
 /* the default of epsilon, as a share of the smaller shape's bounding radius */
 #define AUTO_EPSILON 0.01
 #define RESTING_POINTS 8
+/* runs of pairs for threads, and how many pairs are worth it */
+enum { PARTS = 32, MANY_PAIRS = 256 };
 
 typedef struct shape_slot {
     int body, shape; /* body slot, or -1 when free */
@@ -49,6 +55,11 @@ typedef struct cached_pair {
     uint32_t words[4];
 } cached_pair;
 
+/* What one thread finds in a run of pairs. */
+typedef struct part {
+    mor_buffer contacts, touches, cache; /* mor_contact, mor_touch, cached_pair */
+} part;
+
 struct mor_broad_phase {
     mor_allocator allocator;
     mor_bvh* tree;
@@ -59,6 +70,7 @@ struct mor_broad_phase {
     mor_buffer cache[2];   /* cached_pair: last step's and this step's */
     mor_buffer touches;    /* mor_touch: pairs with contacts, of this step */
     mor_buffer head, next; /* int: lists of the seams */
+    part parts[PARTS];     /* unused with one thread */
     bool admitted;         /* bodies have come since the last update */
     double epsilon;        /* the option, then */
 };
@@ -84,6 +96,11 @@ void mor_broad_phase_destroy(void* memory)
     mor_buffer* buffers[] = { &bp->shapes,   &bp->bodies,  &bp->unbounded, &bp->moved, &bp->cache[0],
                               &bp->cache[1], &bp->touches, &bp->head,      &bp->next };
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) mor_buffer_free(&a, buffers[i]);
+    for (int i = 0; i < PARTS; i++) {
+        mor_buffer_free(&a, &bp->parts[i].contacts);
+        mor_buffer_free(&a, &bp->parts[i].touches);
+        mor_buffer_free(&a, &bp->parts[i].cache);
+    }
     a.resize(a.user, bp, 0);
 }
 
@@ -211,6 +228,7 @@ typedef struct scan {
     mor_found* found;
     mor_code code; /* of the first pair that failed */
     mor_error* error;
+    mor_buffer *fresh, *touches; /* where cached pairs and touches go */
 } scan;
 
 /* The words remembered for this pair, which comes later than all asked for before. */
@@ -227,7 +245,7 @@ static uint32_t* recall(scan* k, int i, int j, uint32_t words[4])
 
 static void remember(scan* k, int i, int j, const uint32_t words[4])
 {
-    mor_buffer* fresh = &k->bp->cache[1];
+    mor_buffer* fresh = k->fresh;
     if (!mor_buffer_reserve(&k->w->allocator, fresh, fresh->count + 1, sizeof(cached_pair))) return;
     cached_pair* c = &((cached_pair*)fresh->data)[fresh->count++];
     c->i = i;
@@ -346,7 +364,7 @@ static void add_touch(scan* k, const mor_near_pair* pair, const shape_slot* a, c
                       const mor_point* deepest)
 {
     const shape_slot* shapes = k->bp->shapes.data;
-    mor_buffer* list = &k->bp->touches;
+    mor_buffer* list = k->touches;
     if (!mor_buffer_reserve(&k->w->allocator, list, list->count + 1, sizeof(mor_touch))) {
         k->code = MOR_SYSTEM;
         return;
@@ -373,7 +391,7 @@ static void close_seams(scan* k)
     const mor_allocator* allocator = &k->w->allocator;
     int touches = bp->touches.count, known = bp->head.count, count = contacts->count;
     if (touches < 2) return;
-    int room = count + 8 * touches; /* a touch becomes one of at most eight points */
+    int room = mor_seams_most(bp->touches.data, touches, count);
     if (!mor_buffer_reserve(allocator, &bp->head, bp->shapes.count, sizeof(int)) ||
         !mor_buffer_reserve(allocator, &bp->next, 2 * touches, sizeof(int)) ||
         !mor_buffer_reserve(allocator, contacts, room, sizeof(mor_contact))) {
@@ -472,6 +490,90 @@ static void test_unbounded(scan* k)
     }
 }
 
+/* --------------------------------------------------------------------------------- threads */
+
+typedef struct shared_scan {
+    const scan* all;
+    const mor_index_pair* pairs;
+    int count;
+    mor_found found[PARTS];
+    mor_code code[PARTS];
+    mor_error error[PARTS];
+} shared_scan;
+
+/* The first cached pair that is not before (i, j). */
+static int cached_from(const mor_buffer* cache, int i, int j)
+{
+    const cached_pair* pairs = cache->data;
+    int low = 0, high = cache->count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        bool before = pairs[middle].i < i || (pairs[middle].i == i && pairs[middle].j < j);
+        *(before ? &low : &high) = before ? middle + 1 : middle;
+    }
+    return low;
+}
+
+static void scan_part(void* user, int index, int worker)
+{
+    (void)worker;
+    shared_scan* shared = user;
+    part* own = &shared->all->bp->parts[index];
+    int begin = (int)((int64_t)shared->count * index / PARTS),
+        end = (int)((int64_t)shared->count * (index + 1) / PARTS);
+    own->contacts.count = own->touches.count = own->cache.count = 0;
+    scan k = *shared->all;
+    shared->found[index] = *k.found;
+    shared->found[index].contacts = &own->contacts;
+    k.found = &shared->found[index];
+    k.error = &shared->error[index];
+    k.fresh = &own->cache, k.touches = &own->touches;
+    if (begin < end) k.cursor = cached_from(&k.bp->cache[0], shared->pairs[begin].i, shared->pairs[begin].j);
+    for (int i = begin; i < end; i++) test_pair(&k, shared->pairs[i].i, shared->pairs[i].j, true);
+    shared->code[index] = k.code;
+}
+
+/* to += from; false: out of memory. */
+static bool append_all(const mor_allocator* allocator, mor_buffer* to, const mor_buffer* from, size_t size)
+{
+    if (from->count == 0) return true;
+    if (!mor_buffer_reserve(allocator, to, to->count + from->count, size)) return false;
+    memcpy((char*)to->data + (size_t)to->count * size, from->data, (size_t)from->count * size);
+    to->count += from->count;
+    return true;
+}
+
+/* What the parts found, in their order. The first that failed decides. */
+static void put_together(scan* k, shared_scan* shared)
+{
+    const mor_allocator* allocator = &k->w->allocator;
+    for (int i = 0; i < PARTS && !k->code; i++) {
+        const part* p = &k->bp->parts[i];
+        int before = k->found->contacts->count, touch = k->touches->count;
+        if (!append_all(allocator, k->found->contacts, &p->contacts, sizeof(mor_contact)) ||
+            !append_all(allocator, k->touches, &p->touches, sizeof(mor_touch)) ||
+            !append_all(allocator, k->fresh, &p->cache, sizeof(cached_pair)))
+            k->code = MOR_SYSTEM;
+        for (; touch < k->touches->count && !k->code; touch++) ((mor_touch*)k->touches->data)[touch].first += before;
+        k->found->deepest = mor_max(k->found->deepest, shared->found[i].deepest);
+        if (!k->code && shared->code[i]) {
+            k->code = shared->code[i];
+            if (k->error) *k->error = shared->error[i];
+        }
+    }
+}
+
+static void test_pairs(scan* k, const mor_index_pair* pairs, int count)
+{
+    if (k->found->workers && !k->narrow && count >= MANY_PAIRS && !k->code) {
+        shared_scan shared = { .all = k, .pairs = pairs, .count = count };
+        mor_workers_run(k->found->workers, PARTS, scan_part, &shared);
+        put_together(k, &shared);
+        return;
+    }
+    for (int i = 0; i < count; i++) test_pair(k, pairs[i].i, pairs[i].j, true);
+}
+
 mor_code mor_detect(mor_broad_phase* bp, mor_found* found, const mor_collision_options* o, mor_narrow_phase narrow,
                     void* user, double sweep, mor_error* error)
 {
@@ -479,11 +581,13 @@ mor_code mor_detect(mor_broad_phase* bp, mor_found* found, const mor_collision_o
     const mor_index_pair* pairs;
     int count = update(w, bp, o, sweep) ? mor_bvh_pairs(bp->tree, bp->moved.data, bp->moved.count, &pairs, NULL) : -1;
     if (count < 0) return mor_fail(error, MOR_SYSTEM, "out of memory in collision detection");
-    scan k = { w, bp, o, 0, narrow, user, sweep, mor_world_bounces(w), found, MOR_OK, error };
+    scan k = {
+        w, bp, o, 0, narrow, user, sweep, mor_world_bounces(w), found, MOR_OK, error, &bp->cache[1], &bp->touches
+    };
     bp->cache[1].count = 0;
     bp->touches.count = 0;
     test_unbounded(&k); /* a floor is mostly the first body: its contacts come in their final order then */
-    for (int i = 0; i < count; i++) test_pair(&k, pairs[i].i, pairs[i].j, true);
+    test_pairs(&k, pairs, count);
     mor_buffer t = bp->cache[0];
     bp->cache[0] = bp->cache[1];
     bp->cache[1] = t;

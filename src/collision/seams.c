@@ -299,6 +299,14 @@ static bool can_have_seams(const mor_touch* t, int side)
            t->geometry[1 - side]->kind != MOR_PARTICLE;
 }
 
+int mor_seams_most(const mor_touch* touches, int touch_count, int count)
+{
+    const int most = 8; /* corners of a common surface: common_points */
+    for (int i = 0; i < touch_count; i++)
+        if (can_have_seams(&touches[i], 0) || can_have_seams(&touches[i], 1)) count += most;
+    return count;
+}
+
 int mor_seams(mor_touch* touches, int touch_count, const mor_seam_lists* lists, mor_contact* contacts, int count,
               int capacity)
 {

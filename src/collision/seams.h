@@ -26,6 +26,10 @@ typedef struct mor_seam_lists {
     int *head, *next;
 } mor_seam_lists;
 
+/* The largest number of contacts that mor_seams can make of `count`: a touch that may have seams becomes one of at most
+ * eight points. */
+int mor_seams_most(const mor_touch* touches, int touch_count, int count);
+
 /* Takes the contacts that a seam pretends out of the list, or turns them into those of the common surface. Returns the
  * new number of contacts; the touches are used up. No contact is added beyond `capacity`. Touches come sorted by the
  * numbers of their shapes, lower one first. Deterministic. */

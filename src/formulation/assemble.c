@@ -15,6 +15,7 @@
 #include "base/union_find.h"
 #include "formulation/contact_rows.h"
 #include "formulation/rows.h"
+#include "model/each_tree.h"
 
 #include <string.h>
 
@@ -137,6 +138,13 @@ static void mark_touched(const mor_step* k)
         }
 }
 
+static void prepare_tree(mor_step* k, int tree)
+{
+    const mor_tree* t = &k->w->trees[tree];
+    t->kind->prepare(k->w, t, k->nu + t->offset, k->nu_free + t->offset, k->mass + k->mass_start[tree],
+                     k->mass_inverse + k->mass_start[tree]);
+}
+
 /* Velocities, free velocities and mass blocks of every tree. */
 static bool prepare_trees(mor_step* k)
 {
@@ -160,11 +168,7 @@ static bool prepare_trees(mor_step* k)
     k->mass_inverse = mor_arena_alloc(k->arena, (size_t)mass * sizeof(double));
     if (!k->nu || !k->nu_free || !k->nu_new || !k->mass || !k->mass_inverse) return false;
     mark_touched(k);
-    for (int i = 0; i < w->tree_count; i++) {
-        const mor_tree* t = &w->trees[i];
-        t->kind->prepare(w, t, k->nu + t->offset, k->nu_free + t->offset, k->mass + k->mass_start[i],
-                         k->mass_inverse + k->mass_start[i]);
-    }
+    mor_step_each_tree(k, prepare_tree);
     memcpy(k->nu_new, k->nu_free, (size_t)dof * sizeof(double));
     return true;
 }

@@ -122,6 +122,7 @@ struct mor_found {
     const mor_contact* last;
     int last_count;
     double deepest;
+    struct mor_workers* workers; /* NULL: one thread */
 };
 
 /* A step beside `step`, for joints alone: the same draft, arenas and workers, no contacts and no systems yet. */

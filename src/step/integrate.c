@@ -3,6 +3,7 @@
  * Trees in smooth motion take the chosen integrator (smooth_step.c), all others the step of their kind (model/tree.c,
  * model/robot_motion.c); a formulation may then project the positions. */
 #include "base/elementary.h"
+#include "model/each_tree.h"
 #include "step/mechanism_energy.h"
 #include "step/robot_energy.h"
 #include "step/events.h"
@@ -10,12 +11,24 @@
 #include "step/stabilise.h"
 #include "step/stages.h"
 
+/* Trees in smooth motion have been moved by the integrator. */
+static bool is_moved(const mor_step* k, int tree) { return k->plan.smooth && k->plan.smooth[tree]; }
+
+static void advance_tree(mor_step* k, int tree)
+{
+    const mor_tree* t = &k->w->trees[tree];
+    if (is_moved(k, tree)) return;
+    t->kind->advance(k->w, t, k->nu_free + t->offset, k->nu_new + t->offset, k->mass + k->mass_start[tree]);
+}
+
 /* Positions by the velocities of the start of the step, then the new velocities. */
-static void explicit_euler(mor_step* k, const mor_tree* t)
+static void explicit_euler(mor_step* k, int tree)
 {
     mor_world* w = k->w;
+    const mor_tree* t = &w->trees[tree];
+    if (is_moved(k, tree)) return;
     double *from = k->nu + t->offset, *change = k->nu_new + t->offset;
-    t->kind->advance(w, t, from, from, k->mass + k->mass_start[t - w->trees]);
+    t->kind->advance(w, t, from, from, k->mass + k->mass_start[tree]);
     for (int i = 0; i < t->dof; i++) change[i] -= from[i];
     t->kind->correct(w, t, change, true);
     for (int i = 0; i < t->dof; i++) change[i] += from[i];
@@ -44,12 +57,7 @@ void mor_integrate_bodies(mor_step* k)
         w->on_integrate(w->on_integrate_data, w);
     } else {
         bool old = w->formulation->explicit_positions && w->formulation->explicit_positions(w->formulation_options);
-        for (int i = 0; i < w->tree_count; i++) {
-            const mor_tree* t = &w->trees[i];
-            if (k->plan.smooth && k->plan.smooth[i]) continue;
-            if (old) explicit_euler(k, t);
-            else t->kind->advance(w, t, k->nu_free + t->offset, k->nu_new + t->offset, k->mass + k->mass_start[i]);
-        }
+        mor_step_each_tree(k, old ? explicit_euler : advance_tree);
     }
     for (int i = 0; i < w->alive_count; i++) {
         mor_body* b = &w->bodies[w->order[i]];

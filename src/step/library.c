@@ -4,6 +4,7 @@
 #include "collision/registry.h"
 #include "control/control.h"
 #include "formulation/registry.h"
+#include "step/stages.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,8 @@ mor_library* mor_library_create(mor_error* error)
 }
 
 void mor_library_destroy(mor_library* library) { free(library); }
+
+bool mor_library_has_pairs(const mor_library* library) { return library && library->pair_count > 0; }
 
 /* i-th of a NULL-terminated built-in table followed by the appended ones. */
 static const void* at(const void* const* builtin, const void* const* more, int more_count, int i)

@@ -90,6 +90,8 @@ static mor_code detect(mor_step* k, mor_buffer* out, const mor_contact* last, in
 {
     mor_world* w = k->w;
     mor_found found = { .world = w, .contacts = out, .last = last, .last_count = last_count };
+    if (k->threads > 1 && !mor_library_has_pairs(w->library))
+        found.workers = k->workers; /* theirs run on this thread */
     out->count = 0;
     mor_code code = w->on_collide ? w->on_collide(w->on_collide_data, w, &found, error)
                                   : w->collision->detect(w->collision_memory, w, w->collision_options, &found, error);

@@ -25,6 +25,9 @@ mor_code mor_step_run_stages(const mor_world* world, mor_step* step, mor_error* 
 /* Finds the contacts of the draft as it is, into `contacts`. */
 mor_code mor_step_detect(mor_step* step, mor_buffer* contacts, mor_error* error);
 
+/* Has the library pair tests of its own? They run on the thread that steps the world. NULL: no. */
+bool mor_library_has_pairs(const mor_library* library);
+
 /* An island missed the accuracy asked for, but not so far that it counts as a failure. */
 bool mor_report_below_goal(const mor_world* world, const mor_report* report);
 /* Solved, below the goal, or by a method that promises no more: the step may be taken. */
