@@ -180,22 +180,42 @@ static double down(const view* v, const double p[2])
     return 42.0 - v->scale * (p[1] - 0.5 * (v->low[1] + v->high[1]));
 }
 
-/* Bodies and contacts of a frame. */
+/* Corner of the box that stands for a body. */
+static mor_vec3 corner_of(const mor_bpmd_body* b, int corner)
+{
+    mor_vec3 h = mor_bpmd_half_edges(b);
+    mor_vec3 local = mor_v3(corner & 1 ? h.x : -h.x, corner & 2 ? h.y : -h.y, corner & 4 ? h.z : -h.z);
+    return mor_add(b->x, mor_rotate(b->q, local));
+}
+
+static void write_box(const mor_bpmd_body* b, const view* v, FILE* out)
+{
+    double p[2], q[2];
+    fputs("<path fill=\"none\" stroke=\"#8aa4c8\" stroke-width=\".7\" d=\"", out);
+    for (int i = 0; i < 8; i++)
+        for (int bit = 1; bit < 8; bit *= 2) {
+            if (i & bit) continue;
+            project(corner_of(b, i), p);
+            project(corner_of(b, i | bit), q);
+            fprintf(out, "M%.1f %.1fL%.1f %.1f", across(v, p), down(v, p), across(v, q), down(v, q));
+        }
+    fputs("\"/>", out);
+}
+
+/* Bodies, as boxes of their mass and inertia, and contacts of a frame. */
 static void write_picture(const mor_bpmd_frame* f, FILE* out)
 {
     view v = { { INFINITY, INFINITY }, { -INFINITY, -INFINITY }, 1.0 };
     int n = f->contact_count < MOST_DRAWN ? f->contact_count : MOST_DRAWN;
     for (int i = 0; i < n; i++) widen(&v, f->contacts[i].point[0]);
     for (int i = 0; i < f->body_count; i++)
-        if (f->bodies[i].kind == MOR_DYNAMIC) widen(&v, f->bodies[i].x);
+        for (int k = 0; k < 8 && f->bodies[i].kind == MOR_DYNAMIC; k++) widen(&v, corner_of(&f->bodies[i], k));
     double size = fmax(fmax(v.high[0] - v.low[0], 1.4 * (v.high[1] - v.low[1])), 1e-9), p[2], d[2];
-    v.scale = 100.0 / size;
+    v.scale = 110.0 / size;
     fprintf(out, "<svg viewBox=\"0 0 120 84\" width=\"120\" height=\"84\" role=\"img\" aria-label=\"%d contacts\">",
             f->contact_count);
     for (int i = 0; i < f->body_count && i < MOST_DRAWN; i++) {
-        if (f->bodies[i].kind != MOR_DYNAMIC) continue;
-        project(f->bodies[i].x, p);
-        fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.5\" fill=\"#8aa4c8\"/>", across(&v, p), down(&v, p));
+        if (f->bodies[i].kind == MOR_DYNAMIC) write_box(&f->bodies[i], &v, out);
     }
     for (int i = 0; i < n; i++) {
         project(f->contacts[i].point[0], p);

@@ -140,16 +140,11 @@ static void write_traces(const mor_lab* lab, FILE* out)
     fputc(']', out);
 }
 
-/* Half edges of the box with the mass and moments of inertia of a body, and its orientation; zeros for one that does
- * not move. */
+/* The box that stands for a body, and its orientation. */
 static void write_size(const mor_bpmd_body* b, bool first, FILE* out)
 {
-    double half[3] = { 0 };
-    for (int k = 0; k < 3 && b->kind == MOR_DYNAMIC && b->mass > 0.0; k++) {
-        double sum = b->inertia.m[0][0] + b->inertia.m[1][1] + b->inertia.m[2][2] - 2.0 * b->inertia.m[k][k];
-        half[k] = sqrt(fmax(0.0, 1.5 * sum / b->mass));
-    }
-    fprintf(out, "%s%.3g,%.3g,%.3g,%.4g,%.4g,%.4g,%.4g", first ? "" : ",", half[0], half[1], half[2], b->q.w, b->q.x,
+    mor_vec3 half = mor_bpmd_half_edges(b);
+    fprintf(out, "%s%.3g,%.3g,%.3g,%.4g,%.4g,%.4g,%.4g", first ? "" : ",", half.x, half.y, half.z, b->q.w, b->q.x,
             b->q.y, b->q.z);
 }
 

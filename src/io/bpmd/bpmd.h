@@ -117,6 +117,10 @@ typedef struct mor_bpmd_frame {
     char notes[3000];       /* what the reader found to deviate from the format, a line each, with the dataset's path */
 } mor_bpmd_frame;
 
+/* Half edges along the axes of q of the box with the mass and moments of inertia of a body, for pictures; zeros for one
+ * that does not move. */
+mor_vec3 mor_bpmd_half_edges(const mor_bpmd_body* body);
+
 /* Frees the arrays. */
 void mor_bpmd_frame_clear(mor_bpmd_frame* frame);
 

@@ -196,6 +196,16 @@ mor_code mor_bpmd_capture(const mor_world* w, const mor_bpmd_before* start, mor_
     return MOR_OK;
 }
 
+mor_vec3 mor_bpmd_half_edges(const mor_bpmd_body* b)
+{
+    double half[3] = { 0 };
+    for (int k = 0; k < 3 && b->kind == MOR_DYNAMIC && b->mass > 0.0; k++) {
+        double sum = b->inertia.m[0][0] + b->inertia.m[1][1] + b->inertia.m[2][2] - 2.0 * b->inertia.m[k][k];
+        half[k] = sqrt(fmax(0.0, 1.5 * sum / b->mass));
+    }
+    return mor_v3(half[0], half[1], half[2]);
+}
+
 /* ------------------------------------------------------------------------ frame to world */
 
 /* A link of a stored tree: the tree comes with its first link. */
