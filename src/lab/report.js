@@ -331,7 +331,11 @@
     if (p < 0) return [nothing("No problem is open: click a point above, a curve of the profile, or a row of the table of problems.")];
     const q = D.problems[p], F = D.frames[p], facts = [`${q[P.rows]} rows`, `${q[P.contacts]} contacts`, q[P.dof] ? `${q[P.dof]} degrees of freedom` : "", q[P.deficiency] === null ? "rank not computed" : `rank deficiency ${q[P.deficiency]}`, q[P.condition] === null ? "" : `condition ${short(q[P.condition])}`, q[P.mass] === null ? "" : `mass ratio ${short(q[P.mass])}`, q[P.by] ? `as stored by ${q[P.by]}: ${short(q[P.stored])} m/s` : ""].filter((x) => x);
     const rows = D.solvers.map((_, s) => at.get(code(p, S.f, s, S.t))).filter((r) => r);
-    const table = el("table", { class: "sort" }, el("thead", {}, el("tr", {}, ...["solver", "status", "iterations", "total [s]", "error", "normal", "friction", "FB", "CCK", "why"].map((h) => el("th", {}, h)))), el("tbody", {}, ...rows.map((r) => el("tr", {}, el("td", {}, D.solvers[r[R.s]]), el("td", {}, D.status[r[R.status]]), ...[R.iterations, R.total, R.error, R.normal, R.friction, R.fb, R.cck].map((k) => el("td", { class: "n", "data-v": r[k] ?? 1e300 }, short(r[k]))), el("td", {}, D.details[r[R.detail]])))));
+    const heads = ["solver", "status", "iterations", "total [s]", "error", "normal", "friction", "FB", "CCK", "why"];
+    const number = (r, k) => el("td", { class: "n", "data-v": r[k] ?? 1e300 }, short(r[k]));
+    const line = (r) => el("tr", {}, el("td", {}, D.solvers[r[R.s]]), el("td", {}, D.status[r[R.status]]),
+      ...[R.iterations, R.total, R.error, R.normal, R.friction, R.fb, R.cck].map((k) => number(r, k)), el("td", {}, D.details[r[R.detail]]));
+    const table = el("table", { class: "sort" }, el("thead", {}, el("tr", {}, ...heads.map((h) => el("th", {}, h)))), el("tbody", {}, ...rows.map(line)));
     sortable(table);
     return [el("h3", { id: "problem", tabindex: -1 }, q[P.name]), el("p", {}, facts.join(" · ")), el("div", { class: "charts" }, F ? drawPattern(F) : nothing("No picture: frames of stored problems have no bodies, and large or many frames are left out of the page."), F ? drawFrame(F) : "", F ? drawSpectrum(p, F) : "", drawConvergence(p)), table];
   }

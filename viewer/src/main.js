@@ -3,6 +3,7 @@ import * as THREE from "three";
 import { EmbeddedRecording, LiveRecording, RemoteRecording, locate, serverInfo } from "./data.js";
 import { Editor } from "./edit.js";
 import { FIXED, Model, loading, sceneBounds } from "./model.js";
+import { visualSize } from "./shapes.js";
 import { drawGroups, drawHalfSpaces, drawJoints } from "./overlays.js";
 import { Film } from "./film.js";
 import { PLOTS, Plot, SERIES_COLORS, number, plotLines } from "./plots.js";
@@ -70,6 +71,15 @@ function upOf(d) {
   return d.dimension === 3 && !planes && y < 0 && Math.hypot(x, z) < 0.01 * -y ? new THREE.Vector3(0, 1, 0) : new THREE.Vector3(0, 0, 1);
 }
 
+// A robot of which one sees nothing is its joints: bodies without shapes, or most of them with at most specks.
+function isBare(d, extent) {
+  const seen = new Set(), jointed = new Set((d.joints ?? []).flatMap((j) => j.bodies).filter((b) => b >= 0));
+  for (const s of d.shapes) if (!(s.radius < 0.002 * extent)) seen.add(s.body);
+  for (const v of d.visuals ?? []) if (!(visualSize(d.visuals, v) < 0.002 * extent)) seen.add(v.body);
+  const bare = [...jointed].filter((b) => !seen.has(b)).length;
+  return bare > (d.visuals?.length ? 0.5 * jointed.size : 0);
+}
+
 async function show() {
   const d = recordings[0].description, frame = await frameOf(recordings[0], 0);
   const laters = [];
@@ -100,8 +110,7 @@ async function show() {
   $("spaces-label").hidden = !flat;
   $("joints-label").hidden = !(d.joints?.length > 0);
   $("collision-label").hidden = !(d.visuals?.length > 0);
-  const shaped = new Set([...d.shapes, ...(d.visuals ?? [])].map((s) => s.body)); // a robot without shapes is its joints
-  if (!wish.has("joints") && !d.visuals?.length && d.joints?.some((j) => j.bodies.some((b) => b >= 0 && !shaped.has(b)))) setOption("joints", true);
+  if (!wish.has("joints") && isBare(d, bounds.extent)) setOption("joints", true);
   buildPlots();
   resize();
   stage.resetCamera();

@@ -166,4 +166,7 @@ export function visualBox(visuals, v) {
   return own.box;
 }
 
+// Its diagonal.
+export const visualSize = (visuals, v) => visualBox(visuals, v).getSize(new THREE.Vector3()).length();
+
 export const isFlat = (kind) => kind === "disc" || kind === "particle" || kind === "polygon" || kind === "chain";

@@ -112,6 +112,17 @@ test("everything that can be pressed has a name and the keyboard reaches it", as
   for (const id of ["open-layers", "theme", "open-help", "canvas", "play", "scrub", "speed"]) assert.ok(seen.has(id), id);
 });
 
+test("the clock is whole on a phone", async () => {
+  moreau("view", record("phone.h5", "stack"), "--html", file("phone.html"));
+  const page = await open(`file://${file("phone.html")}`, { width: 320, height: 640 });
+  const [shown, wanted, right] = await page.evaluate(() => {
+    const clock = document.querySelector("#clock");
+    return [clock.clientWidth, clock.scrollWidth, clock.getBoundingClientRect().right];
+  });
+  assert.ok(wanted <= shown && right <= 320, `${wanted} of ${shown} pixels, to ${right}`);
+  assert.deepEqual(page.problems, []);
+});
+
 test("texts have contrast in both themes", async () => {
   for (const theme of ["dark", "light"]) {
     const ratios = await page.evaluate((theme) => {
