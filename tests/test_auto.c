@@ -61,6 +61,28 @@ static void a_loose_tolerance_costs_no_more_than_a_tight_one(void** state)
     }
 }
 
+/* The same on stock scenes, one of each kind: sliding, a large mass ratio, a peg in a hole, rolling, a stack. */
+static void a_loose_tolerance_costs_no_more_on_stock_scenes(void** state)
+{
+    (void)state;
+    const char* names[] = { "s4_slide", "s4_stick", "s5", "s6", "s8_roll", "s8_bounce", "stack" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        double tighter = INFINITY;
+        for (int k = 10; k >= 3; k--) {
+            char text[32];
+            mor_scene* scene;
+            mor_world* w = test_scene_file(names[i], &scene);
+            snprintf(text, sizeof text, "1e-%d", k);
+            test_method(w, "solver", "auto");
+            test_option(w, "solver", "tol", text);
+            double here = work(w, 60);
+            mor_scene_destroy(scene);
+            if (here > 1.1 * tighter) fail_msg("%s: %g iterations at %s, %g before", names[i], here, text, tighter);
+            tighter = here;
+        }
+    }
+}
+
 /* Nothing moves, so the last answer is nearly the next one: a step needs one Newton iteration or none. */
 static void walls_at_rest_are_solved_once(void** state)
 {
@@ -111,6 +133,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loose_tolerance_costs_no_more_than_a_tight_one),
+        cmocka_unit_test(a_loose_tolerance_costs_no_more_on_stock_scenes),
         cmocka_unit_test(walls_at_rest_are_solved_once),
         cmocka_unit_test(spheres_are_swept_and_walls_are_factored),
         cmocka_unit_test(a_first_touch_is_one_system),
