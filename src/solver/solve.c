@@ -274,7 +274,7 @@ static void verdict(driver* d, const double* x, double* z, double tol, const mor
     }
     /* direct methods are exact to rounding, and stay so */
     if (d->count && e <= tol && !mor_out_of_time(context) &&
-        least_of_step(d, mor_max(4.0 * e, 1e-7 * tol), context, z)) {
+        least_of_step(d, mor_min(tol, mor_max(4.0 * e, 1e-7 * tol)), context, z)) {
         report->residual = mor_judge(problem, z, arena);
         e = mor_judge_error(problem, &report->residual);
     }

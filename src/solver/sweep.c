@@ -261,8 +261,8 @@ mor_report mor_gauss_seidel_answer(mor_sweep* sweep, mor_sweep_order order, bool
 {
     mor_report report = mor_gauss_seidel_step(sweep, order, context, p);
     if (report.status != MOR_SOLVED || !least) return report;
-    double error = context->error(context, p, NULL); /* the answer must not become worse */
-    mor_tree_least(problem, context, mor_max(4.0 * error, 1e-7 * context->tol), p);
+    double error = context->error(context, p, NULL); /* the answer must stay about as good, and solved */
+    mor_tree_least(problem, context, mor_min(context->tol, mor_max(4.0 * error, 1e-7 * context->tol)), p);
     return report;
 }
 
