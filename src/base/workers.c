@@ -1,7 +1,11 @@
-/* Threads sleep on a condition variable between runs; within a run indices are claimed one by one. */
+/* Threads sleep on a condition variable between runs; within a run indices are claimed one by one.
+ *
+ * A step has several runs of some ten to hundred microseconds, and waking a thread takes as long. Before it sleeps, a
+ * thread looks for the next run for about a millisecond, and gives way to other threads while it looks. */
 #include "base/workers.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 typedef struct thread_entry {
@@ -15,9 +19,9 @@ struct mor_workers {
     int count, started;
     pthread_mutex_t mutex;
     pthread_cond_t begin, done;
-    uint64_t round; /* number of the run, so that a thread takes part once */
-    int busy;
-    bool stop;
+    atomic_uint_fast64_t round; /* number of the run, so that a thread takes part once */
+    atomic_int busy;
+    atomic_bool stop;
     void (*task)(void*, int, int);
     void* user;
     int task_count;
@@ -34,22 +38,41 @@ static void work(mor_workers* w, int worker)
     }
 }
 
+enum { LOOKS = 30000, LOOKS_BEFORE_YIELD = 200 };
+
+static void pause_between_looks(int look)
+{
+    if (look % LOOKS_BEFORE_YIELD == LOOKS_BEFORE_YIELD - 1) sched_yield();
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
+/* Looks, then sleeps, until there is a run after `seen`; false: there will be none. */
+static bool next_run(mor_workers* w, uint64_t* seen)
+{
+    for (int look = 0; look < LOOKS && atomic_load(&w->round) == *seen && !atomic_load(&w->stop); look++)
+        pause_between_looks(look);
+    pthread_mutex_lock(&w->mutex);
+    while (!w->stop && w->round == *seen) pthread_cond_wait(&w->begin, &w->mutex);
+    bool more = !w->stop;
+    *seen = w->round;
+    pthread_mutex_unlock(&w->mutex);
+    return more;
+}
+
 static void* thread_main(void* argument)
 {
     thread_entry* self = argument;
     mor_workers* w = self->owner;
     uint64_t seen = 0;
-    pthread_mutex_lock(&w->mutex);
-    for (;;) {
-        while (!w->stop && w->round == seen) pthread_cond_wait(&w->begin, &w->mutex);
-        if (w->stop) break;
-        seen = w->round;
-        pthread_mutex_unlock(&w->mutex);
+    while (next_run(w, &seen)) {
         work(w, self->worker);
+        if (atomic_fetch_sub(&w->busy, 1) > 1) continue;
         pthread_mutex_lock(&w->mutex);
-        if (--w->busy == 0) pthread_cond_signal(&w->done);
+        pthread_cond_signal(&w->done);
+        pthread_mutex_unlock(&w->mutex);
     }
-    pthread_mutex_unlock(&w->mutex);
     return NULL;
 }
 
@@ -104,6 +127,7 @@ void mor_workers_run(mor_workers* w, int count, void (*task)(void*, int, int), v
     pthread_cond_broadcast(&w->begin);
     pthread_mutex_unlock(&w->mutex);
     work(w, 0);
+    for (int look = 0; look < LOOKS && atomic_load(&w->busy) > 0; look++) pause_between_looks(look);
     pthread_mutex_lock(&w->mutex);
     while (w->busy > 0) pthread_cond_wait(&w->done, &w->mutex);
     pthread_mutex_unlock(&w->mutex);
