@@ -13,7 +13,8 @@
  *   mixed      MLCP: principal pivots of a handful, else the equations are eliminated and the rest is pairs
  *   cones      STEP with circular cones: the last step's states and impulses (up to 30 rows those of the velocities
  *              without impulses, if nothing acted before), with robots nsn on the few rows, Newton from there,
- *              sweeps, interior point and Newton on tree velocities, nsn and ppa on the reduced problem, up to 200
+ *              sweeps, interior point (round the folds of its path too) and Newton on tree velocities, nsn and
+ *              ppa on the reduced problem, up to 200
  *              rows the answer of a polygon as a start, sweeps to the end
  *   pyramids   STEP with polygons: likewise, with lemke (up to 30 rows early) and fischer-newton on the LCP
  *   quadratic  QP: the exact method first
@@ -27,6 +28,7 @@
 
 #include "base/elementary.h"
 #include "linalg/dense.h"
+#include "solver/ip_tree.h"
 #include "solver/state_guess.h"
 
 extern const mor_solver mor_solver_nsn, mor_solver_ppa, mor_solver_fischer_newton;
@@ -282,9 +284,10 @@ static const mor_auto_stage cone_stages[] = {
     { NEAR_THE_GUESS, .dear = true },
     { "ip-tree", mor_auto_interior, .share = 0.5 },
     { SWEEPS, .most = SMALL },
-    { "nsn-tree", mor_auto_tree_newton, .share = 0.5, ZERO(8) },
-    { "nsn-tree", mor_auto_tree_newton, .share = 0.5, ZERO(20) },
-    { "nsn", other, .from_guess = true, .share = 0.7, .solver = &mor_solver_nsn },
+    { "ip-arc", mor_auto_arcs, .most = MOR_IP_LARGE, .share = 0.5 },
+    { "nsn-tree", mor_auto_tree_newton, .without_arcs = true, .share = 0.5, ZERO(8) },
+    { "nsn-tree", mor_auto_tree_newton, .without_arcs = true, .share = 0.5, ZERO(20) },
+    { "nsn", other, .from_guess = true, .without_arcs = true, .share = 0.7, .solver = &mor_solver_nsn },
     { "ppa", other, .last_resort = true, .despite_a_proof = true, .share = 0.9, .solver = &mor_solver_ppa },
     { "polygon", mor_auto_polygon, .most = SMALL, .last_resort = true, .despite_a_proof = true, .share = 0.95,
       .directions = 16 },
@@ -335,7 +338,7 @@ static bool applies(const mor_auto* R, const mor_auto_stage* s)
     if (s->robots && !mor_auto_has_robots(R)) return false;
     if ((s->dear || s->cheap) && s->dear != mor_auto_newton_is_dear((mor_auto*)R)) return false;
     if (s->needs_entries && R->problem->A.storage == MOR_OPERATOR) return false;
-    if (s->last_resort && R->best <= R->context->limit) return false;
+    if ((s->last_resort || (s->without_arcs && R->arcs)) && R->best <= R->context->limit) return false;
     return R->report.status != MOR_NO_SOLUTION || s->despite_a_proof;
 }
 
@@ -374,7 +377,7 @@ static mor_report auto_solve(const mor_problem* problem, const void* options, mo
     R.problem = problem, R.context = context, R.z = z, R.best = INFINITY, R.late = false;
     R.report = (mor_report){ .status = MOR_NOT_CONVERGED };
     R.newton_state = R.sweep_state = MOR_AUTO_CLOSED;
-    R.tree = NULL, R.steady = false,
+    R.tree = NULL, R.steady = R.arcs = false,
     R.goal = problem->form & (MOR_STEP_CONE | MOR_STEP_PYRAMID) ? mor_auto_goal(context) : context->tol,
     R.costs = (mor_auto_costs){ 0 };
     const double tol = context->tol;

@@ -5,6 +5,7 @@
 #include "base/elementary.h"
 #include "problem/step.h"
 #include "solver/auto.h"
+#include "solver/ip_arc.h"
 #include "solver/ip_tree.h"
 #include "solver/state_guess.h"
 
@@ -239,6 +240,18 @@ bool mor_auto_tree_newton(mor_auto* R, const mor_auto_stage* stage)
     return R->best <= R->context->tol;
 }
 
+/* The path round its folds. */
+static bool arc(mor_auto* R, const mor_ip_arc_settings* settings, double share)
+{
+    mor_report report = mor_ip_arc(R->problem, settings, mor_auto_tree(R), fast_limits(R, share, 1000), R->work);
+    mor_auto_settle(R);
+    if (report.status == MOR_REFUSED) return false;
+    mor_auto_keep(R, R->work, true);
+    mor_auto_note(R, "ip-arc", report.iterations);
+    R->arcs = true;
+    return R->best <= R->context->tol;
+}
+
 bool mor_auto_interior(mor_auto* R, const mor_auto_stage* stage)
 {
     mor_tree_matrix* K = mor_auto_tree(R);
@@ -253,9 +266,16 @@ bool mor_auto_interior(mor_auto* R, const mor_auto_stage* stage)
         mor_auto_note(R, stage->name, report.iterations);
         if (R->best <= R->goal || R->late) break;
         newton_from(R, mor_ip_tree_polish(R->problem->size), R->work, stage->share);
-        if (R->best <= R->context->tol) break;
+        if (R->best <= R->context->tol || R->late) break;
+        if (count > 1 && (k == 0 || k == count - 1) && arc(R, &mor_ip_arcs[k > 0], stage->share)) break;
     }
     return R->best <= R->context->tol;
+}
+
+bool mor_auto_arcs(mor_auto* R, const mor_auto_stage* stage)
+{
+    if (!mor_auto_tree(R)) return false;
+    return arc(R, &mor_ip_arcs[0], stage->share) || (!R->late && arc(R, &mor_ip_arcs[1], stage->share));
 }
 
 /* Circular cones from polygons: Lemke's method, which no start can mislead, tells what every contact and bounded row

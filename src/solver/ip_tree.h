@@ -6,6 +6,9 @@
 #include "solver/tree_matrix.h"
 #include "solver/tree_newton.h"
 
+/* Rows from which a path that jams is worth much work; smaller problems are better left to other methods first. */
+enum { MOR_IP_LARGE = 300 };
+
 /* How a path is followed. All 0: with the sharp |u_T|, as fast as it goes. */
 typedef struct mor_ip_path {
     double rounding; /* |u_T| is sqrt(|u_T|^2 + r^2) - r, r: this much of the mean complementarity */
