@@ -7,7 +7,7 @@ ROBOTS ?=
 
 .PHONY: site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-glance bench-watch bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery python octave format check-rooms check-tree clean
 .PHONY: test-faults fuzz bullet bench-collision engines papers test-watch
-.PHONY: exam lint test-arm64 test-cluster coverage mutate soak
+.PHONY: exam lint test-arm64 test-fresh test-cluster coverage mutate soak
 
 all: configure
 	@cmake --build $(BUILD)
@@ -183,6 +183,7 @@ bench-wholebody: deps
 install: configure
 	@cmake --build $(BUILD) --target installed
 	@cmake --install $(BUILD) --prefix $(PREFIX)
+	@scripts/after-install $(PREFIX)
 
 # the documentation as a folder of pages that open from disk, with a search: site/index.html
 site:
@@ -206,6 +207,10 @@ test-arm64:
 # builds, checks, installs, runs and removes the Debian package (root, five minutes)
 test-debian:
 	@scripts/test-debian
+
+# README.md line by line on a minimal Debian in a temporary folder, with times (root, six minutes)
+test-fresh:
+	@scripts/test-fresh
 
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i

@@ -172,6 +172,7 @@ _moreau() {
         "view --formulation") return ;;
         "view --solver") return ;;
         "view --step") return ;;
+        "view --time") return ;;
         "view --threads") return ;;
         "view --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "export-fmu --output"|"export-fmu -o") COMPREPLY=($(compgen -f -- "$word")); return ;;
@@ -201,7 +202,7 @@ _moreau() {
         reproduce) options='--output -o --seed --threads --quick --plugin --help -h' ;;
         sweep) options='--out -o --csv --html --jobs --shard --merge --resume --time-limit --slurm --sbatch --no-submit --json --quiet --plugin --help -h' ;;
         trust) options='--within --members --time --set --seed --html --jobs --time-limit --json --quiet --plugin --help -h' ;;
-        view) options='--port --listen --html --size --rate --png --at --video --fps --speed --pixels --look --set --formulation --solver --step --paused --wait --threads --plugin --help -h' ;;
+        view) options='--port --listen --html --size --rate --png --at --video --fps --speed --pixels --look --set --formulation --solver --step --time --paused --wait --threads --plugin --help -h' ;;
         export-fmu) options='--output -o --fmi --formulation --solver --step --set --plugin --help -h' ;;
         list) options='--json --names --plugin --help -h' ;;
         help) options='run doctor new solve robot convert derivative optimise calibrate compare dataset inverse landscape plot reproduce sweep trust view export-fmu list' ;;

@@ -57,6 +57,7 @@ std::vector<Config> moreau_speed_configs(); // by tolerance and by budget
 std::vector<Config> ode_configs();
 std::vector<Config> bullet_configs();
 std::vector<Config> mujoco_configs();
+std::vector<Config> mujoco_plain_and_stiff(); // as it comes, and as stiff as its manual advises
 // All peers that were found when the program was built, and their names with versions for the head of a table.
 std::vector<Config> peer_configs(std::string* versions);
 

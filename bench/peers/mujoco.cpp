@@ -1,6 +1,7 @@
-// MuJoCo: its soft contact model with elliptic cones, the time constant of contacts as short as it lets the step be
-// (solref 2h). Bodies with free joints, mass and inertia of their shapes; no hulls and no hinges;
-// at most MOST bodies, because this release reserves constraints times velocities.
+// MuJoCo, in two ways: as it comes (pyramidal cones, contacts that give way within 0.02 s), and stiff: elliptic cones, the
+// time constant of contacts as short as it lets the step be (solref 2h). The scene is written as MJCF: bodies with free
+// joints and the scene's masses and inertias; its friction of two geoms is the larger one, both have the scene's. No hulls
+// and no hinges; at most MOST bodies, because this release reserves constraints times velocities.
 #include "engine.h"
 
 #include <cstdio>
@@ -17,13 +18,21 @@ namespace
 
 enum { MOST = 300 };
 
+// What its options are beside those of the scene; NULL and 0: as it comes.
+struct Setting {
+    const char* solver;
+    int iterations;
+    bool stiff;
+    double impratio;
+};
+
 struct Mujoco : Engine {
     mjModel* model = nullptr;
     mjData* data = nullptr;
     std::vector<int> joint; // of body i, -1: it is fixed
     std::vector<mor_pose> fixed;
 
-    Mujoco(const Scene& s, const char* solver, int iterations)
+    Mujoco(const Scene& s, const Setting& setting)
     {
         std::ostringstream xml;
         xml.precision(17);
@@ -32,13 +41,16 @@ struct Mujoco : Engine {
             for (double v : x) xml << v << ' ';
             xml << "'";
         };
-        xml << "<mujoco><option cone='elliptic' solver='" << solver << "' iterations='" << iterations << "'";
+        xml << "<mujoco><option";
+        if (setting.stiff) xml << " cone='elliptic'";
+        if (setting.solver) xml << " solver='" << setting.solver << "' iterations='" << setting.iterations << "'";
+        if (setting.impratio > 0.0) numbers("impratio", { setting.impratio });
         numbers("timestep", { s.h });
         numbers("gravity", { s.gravity.x, s.gravity.y, s.gravity.z });
         xml << "/><size njmax='" << 60 * s.bodies.size() + 2000 << "' nconmax='" << 20 * s.bodies.size() + 500
             << "'/><default><geom condim='3'";
         numbers("friction", { s.mu, 0.0, 0.0 });
-        numbers("solref", { 2.0 * s.h, 1.0 });
+        if (setting.stiff) numbers("solref", { 2.0 * s.h, 1.0 });
         xml << "/></default><worldbody>";
         int count = 0;
         for (const Body& b : s.bodies) {
@@ -52,11 +64,13 @@ struct Mujoco : Engine {
             if (!b.fixed) {
                 xml << "<body";
                 place();
-                xml << "><freejoint/>";
+                xml << "><freejoint/><inertial pos='0 0 0'";
+                numbers("mass", { b.mass });
+                numbers("diaginertia", { b.inertia[0], b.inertia[1], b.inertia[2] });
+                xml << "/>";
             }
             xml << "<geom";
             if (b.fixed) place();
-            else numbers("mass", { b.mass });
             if (b.shape == Shape::sphere) xml << " type='sphere'", numbers("size", { b.size[0] });
             else if (b.shape == Shape::plane) xml << " type='plane' size='0 0 1'";
             else xml << " type='box'", numbers("size", { 0.5 * b.size[0], 0.5 * b.size[1], 0.5 * b.size[2] });
@@ -111,24 +125,37 @@ struct Mujoco : Engine {
 };
 
 // Nothing where it cannot make its data, as for piles of some hundred boxes; told once for each scene and solver.
-std::unique_ptr<Engine> make(const Scene& s, const char* solver, int iterations)
+std::unique_ptr<Engine> make(const Scene& s, const Setting& setting)
 {
     if (s.hulls || !s.hinges.empty() || s.bodies.size() > MOST) return nullptr;
     try {
-        return std::make_unique<Mujoco>(s, solver, iterations);
+        return std::make_unique<Mujoco>(s, setting);
     } catch (const std::runtime_error& e) {
-        std::fprintf(stderr, "%zu bodies, %s: %s\n", s.bodies.size(), solver, e.what());
+        std::fprintf(stderr, "%zu bodies, %s: %s\n", s.bodies.size(), setting.solver ? setting.solver : "as it comes",
+                     e.what());
         return nullptr;
     }
 }
 
 std::unique_ptr<Engine> newton(const Scene& s, const char*, const std::vector<std::string>&)
 {
-    return make(s, "Newton", 100);
+    return make(s, { "Newton", 100, true, 0.0 });
 }
 
-std::unique_ptr<Engine> pgs(const Scene& s, const char*, const std::vector<std::string>&) { return make(s, "PGS", 50); }
+std::unique_ptr<Engine> pgs(const Scene& s, const char*, const std::vector<std::string>&)
+{
+    return make(s, { "PGS", 50, true, 0.0 });
+}
+
+std::unique_ptr<Engine> plain(const Scene& s, const char*, const std::vector<std::string>&) { return make(s, {}); }
+
+std::unique_ptr<Engine> stiff(const Scene& s, const char*, const std::vector<std::string>&)
+{
+    return make(s, { nullptr, 0, true, 10.0 });
+}
 
 } // namespace
 
 std::vector<Config> mujoco_configs() { return { { "MuJoCo Newton", newton }, { "MuJoCo PGS 50", pgs } }; }
+
+std::vector<Config> mujoco_plain_and_stiff() { return { { "MuJoCo", plain }, { "MuJoCo stiff", stiff } }; }

@@ -363,6 +363,8 @@ int mor_cli_run(int argc, char** argv)
     if (!a.scene) return mor_cli_usage("run", "which scene?");
     if (a.csv && a.json && mor_output_is_standard(a.csv))
         return mor_cli_usage("run", "--csv - and --json both want standard output");
+    if (a.end >= 0.0 && a.steps >= 0)
+        return mor_cli_usage("run", "--time %g and --steps %d both say how long; give one of them", a.end, a.steps);
     mor_cli_catch_signals(a.limit);
     qsort(a.times, (size_t)a.time_count, sizeof(double), compare_times);
     session s = { .a = &a };

@@ -4,7 +4,7 @@ import { EmbeddedRecording, LiveRecording, RemoteRecording, locate, serverInfo }
 import { Editor } from "./edit.js";
 import { FIXED, Model, loading, sceneBounds } from "./model.js";
 import { visualSize } from "./shapes.js";
-import { drawGroups, drawHalfSpaces, drawJoints } from "./overlays.js";
+import { JOINT_REACH, drawGroups, drawHalfSpaces, drawJoints } from "./overlays.js";
 import { Film } from "./film.js";
 import { PLOTS, Plot, SERIES_COLORS, number, plotLines } from "./plots.js";
 import { Stage } from "./stage.js";
@@ -111,6 +111,7 @@ async function show() {
   $("joints-label").hidden = !(d.joints?.length > 0);
   $("collision-label").hidden = !(d.visuals?.length > 0);
   if (!wish.has("joints") && isBare(d, bounds.extent)) setOption("joints", true);
+  else setOption("joints", state.options.joints); // its marks need room
   buildPlots();
   resize();
   stage.resetCamera();
@@ -513,6 +514,7 @@ function setOption(name, on) {
   const box = document.querySelector(`[data-option="${name}"]`);
   if (box) box.checked = on;
   if (name === "grid" && stage.grid) stage.grid.visible = on;
+  if (name === "joints" && stage.home) stage.setPad(on && models[0]?.joints.length ? JOINT_REACH * stage.home.extent : 0);
   if (name === "collision")
     for (const m of models) {
       m.collision = on;

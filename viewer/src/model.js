@@ -473,11 +473,13 @@ function boxes(description, frame) {
     all.expandByPoint(v1);
     if (b.kind !== FIXED) moving.expandByPoint(v1);
   });
-  // where mechanisms hang
+  // joints, also where mechanisms hang
   for (const joint of description.joints ?? [])
     joint.bodies.forEach((body, s) => {
-      if (!frame || body >= 0) return;
+      if (!frame || (body >= 0 && !(frame.pose[7 * body] === frame.pose[7 * body]))) return;
+      if (body >= 0) poseMatrix(matrix, frame.pose, 7 * body);
       v1.set(...joint.points[s]);
+      if (body >= 0) v1.applyMatrix4(matrix);
       all.expandByPoint(v1);
       moving.expandByPoint(v1);
     });

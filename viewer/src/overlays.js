@@ -162,6 +162,9 @@ export function drawHalfSpaces(model, contacts, on, view) {
 
 const solid = () => new THREE.MeshBasicMaterial({ color: JOINT_COLOR, transparent: true, opacity: 0.95, depthTest: false });
 
+const JOINT_SIZE = 0.13; // of a joint's mark, of the scene
+export const JOINT_REACH = 0.6 * JOINT_SIZE; // how far a mark goes from its joint: half an axis and the head of an arrow
+
 // What a joint looks like, its axis along z, one unit long.
 function jointParts(kind) {
   const shaft = () => new THREE.CylinderGeometry(0.025, 0.025, 1, 10).rotateX(Math.PI / 2);
@@ -216,7 +219,7 @@ function placed(model, body, point, out) {
 
 // Joints at their place on the second body, and lines from the origins of bodies to their joints.
 export function drawJoints(model, on) {
-  const shown = on && !model.ghost, lines = [], at = new THREE.Vector3(), axis = new THREE.Vector3(), other = new THREE.Vector3(), scale = 0.13 * model.extent;
+  const shown = on && !model.ghost, lines = [], at = new THREE.Vector3(), axis = new THREE.Vector3(), other = new THREE.Vector3(), scale = JOINT_SIZE * model.extent;
   for (const { joint, group } of model.joints) {
     group.visible = shown;
     if (!shown) continue;

@@ -176,7 +176,10 @@ export class Plot {
     });
     c.textAlign = "center";
     c.textBaseline = "top";
-    for (const t of ticks(t0, t1, Math.max(2, Math.floor(w / 70)))) c.fillText(number(t), X(t), top + h + 6);
+    for (const t of ticks(t0, t1, Math.max(2, Math.floor(w / 70)))) {
+      const half = c.measureText(number(t)).width / 2; // the last one ends with the plot
+      c.fillText(number(t), Math.min(X(t), width - half - 1), top + h + 6);
+    }
     c.save();
     c.beginPath();
     c.rect(left, top - 2, w, h + 4);

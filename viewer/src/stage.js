@@ -7,6 +7,8 @@ const LOOK = {
   light: { background: "#eef2f6", grid: ["#a3b0be", "#c9d2dc"], sky: "#ffffff", ground: "#b4bcc6", ambient: 2.2, sun: 2.2 },
 };
 
+const MARGIN = 1.07; // of a fitted camera: a pane over what the scene takes of it
+
 // A round grid of short pieces (long lines that pass the camera are lost by some renderers); the axes stand out.
 function gridLines(cells, spacing, colors) {
   const points = [], shades = [], strong = new THREE.Color(colors[0]), weak = new THREE.Color(colors[1]);
@@ -43,6 +45,15 @@ export class Stage {
     this.onChange = onChange;
     this.raycaster = new THREE.Raycaster();
     this.width = this.height = 1;
+    this.pad = 0; // room around the scene for marks [m]
+    this.fitted = null; // from where the camera sees the whole scene; null: the user has moved it
+  }
+
+  // Marks that stand out from the scene by `pad` metres come or go.
+  setPad(pad) {
+    if (this.pad === pad) return;
+    this.pad = pad;
+    this.refit();
   }
 
   // The scene's place and size; called once per set of recordings.
@@ -64,7 +75,12 @@ export class Stage {
     this.controls = new OrbitControls(this.camera, this.canvas);
     this.controls.enableDamping = false;
     this.controls.zoomToCursor = true;
-    this.controls.addEventListener("change", () => this.onChange());
+    this.controls.addEventListener("change", () => {
+      if (this.held) this.fitted = null;
+      this.onChange();
+    });
+    this.controls.addEventListener("start", () => (this.held = true));
+    this.controls.addEventListener("end", () => (this.held = false));
     if (flat) {
       this.controls.enableRotate = false;
       this.controls.mouseButtons = { LEFT: THREE.MOUSE.PAN, MIDDLE: THREE.MOUSE.DOLLY, RIGHT: THREE.MOUSE.PAN };
@@ -112,36 +128,57 @@ export class Stage {
     }
   }
 
+  // The whole scene from where one looks first.
   resetCamera() {
-    const { centre, extent, box } = this.home;
+    this.fit(new THREE.Vector3(0.7, -1.2, 0.55));
+  }
+
+  // Views along an axis: "x" from the side, "y" from the front, "z" from above.
+  lookAlong(axis) {
+    const direction = { x: [1, 0, 0], y: [0, -1, 0], z: [0, -0.0001, 1] }[axis];
+    if (direction) this.fit(new THREE.Vector3(...direction)); // an address may have another word
+  }
+
+  // The nearest camera in `direction` (scene with z up) that has the box of the scene in every pane. With the axes right,
+  // up and forward of the camera, a point (x, y, z) from the centre is seen from (a, b, -D) if |x - a| <= (D + z) tan of
+  // half the width of view, and so for y: D >= (max(x - z tan) - min(x + z tan)) / (2 tan), a is the middle of the two.
+  fit(direction) {
+    const { centre, extent } = this.home, look = direction.clone().normalize().applyQuaternion(this.tilt);
+    this.fitted = direction;
     this.controls.target.copy(centre);
     if (this.flat) {
-      this.camera.position.set(centre.x, centre.y, 10 * this.home.extent);
+      this.camera.position.set(centre.x, centre.y, 10 * extent);
       this.camera.zoom = 1;
     } else {
-      const direction = new THREE.Vector3(0.7, -1.2, 0.55).normalize().applyQuaternion(this.tilt);
-      const radius = 0.5 * box.getSize(new THREE.Vector3()).length();
-      const aspect = this.tileSize().width / this.tileSize().height;
-      const half = (Math.min(1, aspect) * this.camera.fov * Math.PI) / 360;
-      this.camera.position.copy(centre).addScaledVector(direction, (1.02 * Math.max(radius, 0.5 * extent)) / Math.sin(half));
+      const forward = look.clone().negate(), right = new THREE.Vector3().crossVectors(forward, this.up).normalize(), upward = new THREE.Vector3().crossVectors(right, forward);
+      const { width, height } = this.tileSize(), box = this.home.box.clone().expandByScalar(this.pad), p = new THREE.Vector3(), middle = [0, 0];
+      let distance = 0.6 * extent; // never in front of a flat thing's nose
+      const tangent = Math.tan((this.camera.fov * Math.PI) / 360) / MARGIN;
+      [[right, (tangent * width) / height], [upward, tangent]].forEach(([axis, tan], k) => {
+        let high = -Infinity, low = Infinity;
+        for (let corner = 0; corner < 8; corner++) {
+          p.set(corner & 1 ? box.max.x : box.min.x, corner & 2 ? box.max.y : box.min.y, corner & 4 ? box.max.z : box.min.z).sub(centre);
+          high = Math.max(high, p.dot(axis) - tan * p.dot(forward));
+          low = Math.min(low, p.dot(axis) + tan * p.dot(forward));
+        }
+        distance = Math.max(distance, (high - low) / (2 * tan));
+        middle[k] = (high + low) / 2;
+      });
+      this.controls.target.addScaledVector(right, middle[0]).addScaledVector(upward, middle[1]);
+      this.camera.position.copy(this.controls.target).addScaledVector(look, distance);
     }
     this.controls.update();
     this.onChange();
   }
 
-  // Views along an axis: "x" from the side, "y" from the front, "z" from above.
-  lookAlong(axis) {
-    if (this.flat) return this.resetCamera();
-    const target = this.controls.target, distance = this.camera.position.distanceTo(target);
-    const direction = { x: [1, 0, 0], y: [0, -1, 0], z: [0, -0.0001, 1] }[axis];
-    if (!direction) return; // an address with another word
-    this.camera.position.copy(target).addScaledVector(new THREE.Vector3(...direction).applyQuaternion(this.tilt), distance);
-    this.controls.update();
-    this.onChange();
+  // After a change of size or marks: fits again, unless the user has moved the camera.
+  refit() {
+    if (this.home && this.fitted) this.fit(this.fitted);
   }
 
   // How many times nearer than the whole scene.
   zoom(factor) {
+    this.fitted = null;
     const target = this.controls.target;
     if (this.flat) this.camera.zoom = factor;
     else this.camera.position.sub(target).divideScalar(factor).add(target);
@@ -150,6 +187,7 @@ export class Stage {
   }
 
   moveBy(delta) {
+    this.fitted = null;
     this.controls.target.add(delta);
     this.camera.position.add(delta);
   }
@@ -160,6 +198,7 @@ export class Stage {
     this.width = Math.max(1, width);
     this.height = Math.max(1, height);
     this.renderer.setSize(this.width, this.height, false);
+    this.refit();
     return true;
   }
 
@@ -189,7 +228,7 @@ export class Stage {
     const { width, height } = this.tileSize(), aspect = width / height;
     if (this.flat) {
       const size = this.home.box.getSize(new THREE.Vector3());
-      const half = 0.56 * Math.max(size.y, size.x / aspect);
+      const half = 0.56 * Math.max(size.y + 2 * this.pad, (size.x + 2 * this.pad) / aspect);
       Object.assign(this.camera, { left: -half * aspect, right: half * aspect, top: half, bottom: -half });
     } else this.camera.aspect = aspect;
     this.camera.updateProjectionMatrix();

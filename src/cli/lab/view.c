@@ -2,13 +2,17 @@
 #include "cli/cli.h"
 #include "cli/lab/commands.h"
 #include "cli/options.h"
+#include "cli/signals.h"
 #include "io/problem/problem_file.h"
 #include "io/text/output.h"
+#include "moreau/lab.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "serve/export.h"
 #include "serve/picture.h"
@@ -69,9 +73,9 @@ static const mor_cli_option options[] = {
       .expected = "1 to 65535" },
     { "--listen", "ADDRESS", "other machines may look too: listen on this address; the printed address has a token",
       MOR_CLI_TEXT, AT(server.address) },
-    { .name = "", .help = "recordings:" },
-    { "--html", "OUT.html", "no server: one file with the recordings inside, opens from disk; -: standard output",
-      MOR_CLI_TEXT, AT(html) },
+    { .name = "", .help = "files instead of a server:" },
+    { "--html", "OUT.html", "one file with the recordings inside, opens from disk; -: standard output", MOR_CLI_TEXT,
+      AT(html) },
     { "--size", "MB", "largest size of that file; frames are left out until it fits (3)", MOR_CLI_CALL,
       .take = take_size },
     { "--rate", "N", "most frames per second of simulated time in that file (60)", MOR_CLI_NUMBER, AT(export.rate),
@@ -97,6 +101,8 @@ static const mor_cli_option options[] = {
     { "--formulation", "F", "as in moreau run", MOR_CLI_SET, AT(sets), .key = "method.formulation.name" },
     { "--solver", "S", "as in moreau run", MOR_CLI_SET, AT(sets), .key = "method.solver.name" },
     { "--step", "H", "time step in seconds", MOR_CLI_SET, AT(sets), .key = "time.step" },
+    { "--time", "T", "how long it runs for a page, picture or film, in seconds", MOR_CLI_SET, AT(sets),
+      .key = "time.end" },
     { "--paused", NULL, "start paused", MOR_CLI_FLAG, AT(live.paused) },
     { "--wait", NULL, "every step is shown: the simulation waits for the browser", MOR_CLI_FLAG, AT(live.wait) },
     { "--threads", "N", "as in moreau run", MOR_CLI_WHOLE, AT(live.threads), .min = 1, .max = 256,
@@ -111,10 +117,14 @@ static const mor_cli_command command = {
     .usage = "FILE.h5 [FILE2.h5 ...] [options]     recordings\n"
              "SCENE [options]                      a scene, running while you watch",
     .about = "Prints an address to open in a browser on this machine, and serves it until interrupted. Of several\n"
-             "recordings the first is the subject; the others are laid over it as ghosts or shown beside it.\n",
+             "recordings the first is the subject; the others are laid over it as ghosts or shown beside it. With\n"
+             "--html, --png or --video a scene is run to its end first, without a window.\n",
     .options = options,
     .operand = take_file,
 };
+
+/* Files are asked for instead of a server. */
+static bool writes_files(const arguments* a) { return a->html || a->png || a->video; }
 
 /* ---------------------------------------------------------------------------------- serving */
 
@@ -144,27 +154,6 @@ static int serve(const arguments* a, mor_recording* const* recordings, int count
     return 0;
 }
 
-static int view_scene(const arguments* a)
-{
-    mor_error error = { 0 };
-    char path[4096];
-    if (a->file_count > 1) return mor_cli_usage("view", "one scene at a time");
-    if (a->html || a->png || a->video)
-        return mor_cli_usage("view", "%s needs a recording: moreau run %s --record FILE.h5",
-                             a->html  ? "--html"
-                             : a->png ? "--png"
-                                      : "--video",
-                             a->files[0]);
-    mor_scene* scene =
-        mor_scene_load(mor_cli_scene_path(a->files[0], path, sizeof path), a->sets.items, mor_cli_library(), &error);
-    if (!scene) return mor_cli_no_scene(a->files[0], &error);
-    mor_live* live = mor_live_create(scene, &a->live, &error);
-    int code = live ? serve(a, NULL, 0, live) : mor_cli_fail(&error);
-    mor_live_destroy(live);
-    mor_scene_destroy(scene);
-    return code;
-}
-
 /* ---------------------------------------------------------------------------------- recordings */
 
 static int export_html(const arguments* a, mor_recording* const* recordings)
@@ -183,15 +172,27 @@ static int export_html(const arguments* a, mor_recording* const* recordings)
     return 0;
 }
 
-static int view_recordings(const arguments* a)
+/* 0, or 2 when no recording has the time of the picture. */
+static int check_time(const arguments* a, mor_recording* const* recordings)
 {
     mor_error error = { 0 };
-    mor_recording* recordings[MOST_FILES] = { 0 };
-    int code = 0;
-    for (int i = 0; !code && i < a->file_count; i++) {
-        recordings[i] = mor_recording_open(a->files[i], &error);
-        if (!recordings[i]) code = mor_cli_fail(&error);
+    double last = 0.0;
+    for (int i = 0; i < a->file_count; i++) {
+        size_t frames = mor_recording_get_info(recordings[i])->frames;
+        double t;
+        if (frames == 0) continue;
+        if (mor_recording_rows(recordings[i], "/time", frames - 1, 1, 1, &t, &error)) return mor_cli_fail(&error);
+        if (t > last) last = t;
     }
+    if (a->picture.time <= last * (1.0 + 1e-9) + 1e-9) return 0;
+    return mor_cli_usage("view", "--at %g: the run ends at %g s", a->picture.time, last);
+}
+
+/* Page, picture, film: what was asked for. */
+static int write_files(const arguments* a, mor_recording* const* recordings)
+{
+    mor_error error = { 0 };
+    int code = a->png ? check_time(a, recordings) : 0;
     if (!code && a->html) code = export_html(a, recordings);
     if (!code && a->png && mor_picture_png(a->png, recordings, a->file_count, &a->picture, &error))
         code = mor_cli_fail(&error);
@@ -201,8 +202,94 @@ static int view_recordings(const arguments* a)
             code = mor_cli_fail(&error);
         else printf("%s: %d pictures, %.2f s\n", a->video, pictures, pictures / a->picture.rate);
     }
-    if (!code && !a->html && !a->png && !a->video) code = serve(a, recordings, a->file_count, NULL);
+    return code;
+}
+
+static int view_recordings(const arguments* a)
+{
+    mor_error error = { 0 };
+    mor_recording* recordings[MOST_FILES] = { 0 };
+    int code = 0;
+    for (int i = 0; !code && i < a->file_count; i++) {
+        recordings[i] = mor_recording_open(a->files[i], &error);
+        if (!recordings[i]) code = mor_cli_fail(&error);
+    }
+    if (!code) code = writes_files(a) ? write_files(a, recordings) : serve(a, recordings, a->file_count, NULL);
     for (int i = 0; i < a->file_count; i++) mor_recording_close(recordings[i]);
+    return code;
+}
+
+/* --------------------------------------------------------------------------------------- scenes */
+
+/* Runs a scene to its end into a recording. 0, or the exit status. */
+static int record_scene(mor_scene* scene, int threads, const char* path)
+{
+    mor_error error = { 0 };
+    int code = 0;
+    mor_world* world = mor_scene_build(scene, threads, &error);
+    mor_recorder* recorder = world ? mor_recorder_open(path, world, scene, &error) : NULL;
+    if (!recorder || mor_world_add_observer(world, mor_recorder_observe, recorder, &error)) code = mor_cli_fail(&error);
+    mor_run* run = code ? NULL : mor_run_create(world, 1000, &error);
+    if (!code && !run) code = mor_cli_fail(&error);
+    mor_cli_catch_signals(0.0);
+    double end = mor_scene_end(scene);
+    while (!code && !mor_world_reached(world, end)) {
+        if (mor_world_get_adaptive(world, NULL)) mor_world_limit_step(world, end);
+        if (mor_run_step(run, NULL, &error)) code = mor_cli_fail(&error);
+        if (!code && mor_run_stopped(run)) {
+            fprintf(stderr, "moreau: the run stops at t = %g s: `moreau run` tells why\n", mor_world_time(world));
+            break; /* what is written shows how far it came */
+        }
+        if (!code && mor_recorder_state(recorder, &error)) code = mor_cli_fail(&error);
+        if (!code && mor_cli_signal()) code = mor_cli_signal_status(mor_cli_signal());
+    }
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    mor_run_destroy(run);
+    if (recorder && mor_recorder_close(recorder, &error) && !code) code = mor_cli_fail(&error);
+    mor_world_destroy(world);
+    return code;
+}
+
+/* Page, picture and film of a scene: of a recording that is gone when the command ends. */
+static int write_scene(const arguments* a, mor_scene* scene)
+{
+    mor_error error = { 0 };
+    const char* place = getenv("TMPDIR");
+    char folder[4096], path[4200];
+    snprintf(folder, sizeof folder, "%s/moreau-view-XXXXXX", place && *place ? place : "/tmp");
+    if (!mkdtemp(folder)) {
+        mor_fail(&error, MOR_SYSTEM, "%.400s: %s", folder, strerror(errno));
+        return mor_cli_fail(&error);
+    }
+    snprintf(path, sizeof path, "%s/run.h5", folder);
+    int code = record_scene(scene, a->live.threads, path);
+    mor_recording* recording = code ? NULL : mor_recording_open(path, &error);
+    if (!code && !recording) code = mor_cli_fail(&error);
+    unlink(path); /* stays readable until it is closed */
+    rmdir(folder);
+    if (!code) code = write_files(a, &recording);
+    mor_recording_close(recording);
+    return code;
+}
+
+static int view_scene(const arguments* a)
+{
+    mor_error error = { 0 };
+    char path[4096];
+    if (a->file_count > 1) return mor_cli_usage("view", "one scene at a time");
+    mor_scene* scene =
+        mor_scene_load(mor_cli_scene_path(a->files[0], path, sizeof path), a->sets.items, mor_cli_library(), &error);
+    if (!scene) return mor_cli_no_scene(a->files[0], &error);
+    int code = 0;
+    if (writes_files(a)) {
+        code = write_scene(a, scene);
+    } else {
+        mor_live* live = mor_live_create(scene, &a->live, &error);
+        code = live ? serve(a, NULL, 0, live) : mor_cli_fail(&error);
+        mor_live_destroy(live);
+    }
+    mor_scene_destroy(scene);
     return code;
 }
 
