@@ -4,7 +4,9 @@
  *
  * A contact within epsilon may not approach at all, so a body hovers at the distance where its contact
  * became active; penetration is not corrected. Contacts farther than epsilon, which the widened reach of
- * the collision stage may report, take no part. The restitution rule of st applies.
+ * the collision stage may report, take no part. That is meant for steps whose ways are short beside epsilon: a contact
+ * that would go deeper than ten times that in this step stops at the surface, as with st; else the body would come out
+ * again where it likes, as fast as it came. The restitution rule of st applies.
  *
  * M. Anitescu, F. A. Potra, "Formulating dynamic multi-rigid-body contact problems with friction as
  * solvable linear complementarity problems", Nonlinear Dynamics 14 (1997) 231-247. */
@@ -12,6 +14,8 @@
 #include "formulation/step_problem.h"
 
 #include <math.h>
+
+#define TOO_DEEP 10.0 /* times epsilon */
 
 static mor_report ap_step(const mor_system* s, const void* options, mor_solve_stage* stage, mor_answer* answer)
 {
@@ -23,7 +27,9 @@ static mor_report ap_step(const mor_system* s, const void* options, mor_solve_st
     mor_bias_drift(s, bias);
     for (int i = 0; i < s->contact_count; i++) {
         const mor_contact_row* c = &s->contacts[i];
-        keep[c->block] = c->gap < c->epsilon;
+        const bool through = c->gap + s->h * c->approach < -TOO_DEEP * c->epsilon;
+        keep[c->block] = c->gap < c->epsilon || through;
+        if (c->gap >= c->epsilon && through) bias[s->blocks[c->block].row] += c->gap / s->h;
         if (c->restitution > 0.0 && c->approach < -s->v_rest)
             bias[s->blocks[c->block].row] += c->restitution * c->approach;
     }

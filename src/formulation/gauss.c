@@ -9,7 +9,8 @@
  *
  * Here everything is multiplied by h: impulses p = h f, velocities u = h a. `discrete` contains the velocity of the
  * contact, so that a sliding point feels friction; `continuous` does not. When a point touches that did not before, the
- * velocity jumps first (gauss_impact.c); points whose gap is above `touch` get no force.
+ * velocity jumps first (gauss_impact.c); points whose gap is above `touch` get no force. Where the QPs of the impact are
+ * not solved and nothing bounces, the forces of the step stop the point.
  *
  * The pyramid alone is a relaxation of Coulomb's law: a point that slides at v_T is made to separate at mu |v_T|, by a
  * normal force of several times the weight. `friction: coulomb` (default) repeats the QP with mu s added to the normal
@@ -355,6 +356,15 @@ static mor_report find_forces(const mor_system* s, const laws* l, mor_solve_stag
     return step;
 }
 
+/* Would the forces of the step do what the impact does? Without restitution they stop what comes, with the velocity of
+ * the contact in their rows. */
+static bool stops_anyway(const mor_system* s, const laws* l, const scratch* k)
+{
+    for (int c = 0; c < s->contact_count; c++)
+        if (k->touching[c] && s->contacts[c].restitution > 0.0) return false;
+    return l->discrete && !l->compat;
+}
+
 static mor_report gauss_step(const mor_system* s, const void* options, mor_solve_stage* stage, mor_answer* answer)
 {
     const laws l = resolve(options, s);
@@ -368,6 +378,12 @@ static mor_report gauss_step(const mor_system* s, const void* options, mor_solve
         return refused;
     }
     mor_report impact = jump(s, &l, stage, fresh, &k), report;
+    if (impact.status == MOR_NOT_CONVERGED && stops_anyway(s, &l, &k)) {
+        int iterations = impact.iterations;
+        memset(k.total, 0, (size_t)s->row_count * sizeof *k.total);
+        impact = jump(s, &l, stage, false, &k);
+        impact.iterations = iterations;
+    }
     if (impact.status != MOR_SOLVED) return impact;
     memcpy(k.impact, k.total, (size_t)s->row_count * sizeof *k.impact);
     write_bias(s, &l, &k);

@@ -18,6 +18,7 @@
 /* m/s: what the rounding of positions makes of the rows; 1e-15 m in a step of 0.01 s. The rows of the next step know
  * what it leaves of a gap, so that it does not grow. */
 #define SAME 1e-13
+#define NEARLY 100.0     /* times the tolerance */
 enum { FAR_ROWS = 300 }; /* up to here Newton's method often comes back from a guess that is not near */
 
 /* Keeps p if it is the best so far. */
@@ -146,11 +147,11 @@ static double sweeps_left(double error, double target, double rate)
 }
 
 /* All sweeps of a stage as one entry of the report. */
-static void note_sweeps(mor_auto* R, const mor_auto_stage* stage, int before)
+static void note_sweeps(mor_auto* R, const char* name, int before)
 {
     int done = R->report.iterations - before;
     R->report.iterations = before;
-    mor_auto_note(R, stage->name, done);
+    mor_auto_note(R, name, done);
 }
 
 /* Sweeps while the rate predicts an end within as many as are allowed. In a steady island to below the aim if that is
@@ -178,7 +179,7 @@ bool mor_auto_tree_sweeps(mor_auto* R, const mor_auto_stage* stage)
         }
         previous = error;
     }
-    note_sweeps(R, stage, before);
+    note_sweeps(R, stage->name, before);
     return R->best <= R->goal;
 }
 
@@ -197,7 +198,28 @@ bool mor_auto_sweeps_to_the_end(mor_auto* R, const mor_auto_stage* stage)
         idle = R->best < 0.9 * least ? 0 : idle + 1;
         if (idle == 0) least = R->best;
     }
-    note_sweeps(R, stage, before);
+    note_sweeps(R, stage->name, before);
+    return R->best <= R->context->tol;
+}
+
+/* Where Newton's method ends a little above the tolerance, on thousands of rows, a few sweeps from the best answer often
+ * do what its steps, which move everything, cannot. */
+static bool settle_by_sweeps(mor_auto* R)
+{
+    enum { BATCH = 10, MOST = 5 };
+    if (R->best <= R->context->tol) return true;
+    if (R->late || !(R->best <= NEARLY * R->context->tol) || !open_sweep(R)) return false;
+    const double relaxation = R->sweep.relaxation;
+    const int before = R->report.iterations;
+    double last = INFINITY;
+    R->sweep.relaxation = 1.0;
+    memcpy(R->work, R->z, (size_t)R->problem->size * sizeof *R->work);
+    for (int k = 0; k < MOST && R->best > R->context->tol && R->best < 0.5 * last && !R->late; k++) {
+        last = R->best;
+        sweep_batch(R, BATCH, R->context->tol, R->work);
+    }
+    R->sweep.relaxation = relaxation;
+    note_sweeps(R, "nsgs", before);
     return R->best <= R->context->tol;
 }
 
@@ -249,7 +271,7 @@ static bool arc(mor_auto* R, const mor_ip_arc_settings* settings, double share)
     mor_auto_keep(R, R->work, true);
     mor_auto_note(R, "ip-arc", report.iterations);
     R->arcs = true;
-    return R->best <= R->context->tol;
+    return settle_by_sweeps(R);
 }
 
 bool mor_auto_interior(mor_auto* R, const mor_auto_stage* stage)
@@ -266,7 +288,7 @@ bool mor_auto_interior(mor_auto* R, const mor_auto_stage* stage)
         mor_auto_note(R, stage->name, report.iterations);
         if (R->best <= R->goal || R->late) break;
         newton_from(R, mor_ip_tree_polish(R->problem->size), R->work, stage->share);
-        if (R->best <= R->context->tol || R->late) break;
+        if (settle_by_sweeps(R) || R->late) break;
         if (count > 1 && (k == 0 || k == count - 1) && arc(R, &mor_ip_arcs[k > 0], stage->share)) break;
     }
     return R->best <= R->context->tol;

@@ -110,13 +110,19 @@ static mor_code detect_again(mor_step* k, mor_buffer* contacts, mor_error* error
     return detect(k, contacts, k->last, k->last_count, error);
 }
 
-/* Not with a collision method that gives separating planes: gaps are negative there without any overlap, and the
- * formulation knows which planes count. */
-static bool projects(const mor_world* w)
+/* Before the first step. Not with a collision method that gives separating planes: gaps are negative there without any
+ * overlap, and the formulation knows which planes count. */
+static bool settles(const mor_world* w)
 {
     if (w->collision->planes) return false;
-    if (w->formulation->overlaps && w->formulation->overlaps(w->formulation_options)) return false;
     return w->options.gap_correction == MOR_GAP_PROJECTION && !w->on_collide && !w->on_integrate && !w->stored;
+}
+
+/* After every step: formulations that let bodies overlap on purpose see to it themselves. */
+static bool projects(const mor_world* w)
+{
+    if (w->formulation->overlaps && w->formulation->overlaps(w->formulation_options)) return false;
+    return settles(w);
 }
 
 /* Before the first step: what the scene overlaps is undone in the world itself, so that user functions, controllers and
@@ -151,7 +157,7 @@ mor_code mor_do_user(mor_world* w, mor_step* k, mor_error* error)
     begin_with(w, k);
     mor_code code = check_methods(w, error);
     if (!code && !mor_world_leave_out(w)) code = mor_fail(error, MOR_SYSTEM, "out of memory");
-    if (!code && w->step == 0 && projects(w)) code = settle(w, k, error);
+    if (!code && w->step == 0 && settles(w)) code = settle(w, k, error);
     if (code) return code;
     if (!w->on_user) return mor_step_take(w, k);
     if (!keep_applied(w, k)) return MOR_SYSTEM;
