@@ -59,8 +59,8 @@ static void a_sphere_in_the_floor_is_moved_out_and_rests(void** state)
     }
 }
 
-/* Real-time and compliant methods let bodies overlap on purpose, but not what a scene overlaps at the start: it is undone
- * before the first step as with the others. What they gain later is the energy of their contacts. */
+/* Real-time and compliant methods let bodies overlap on purpose, but not what a scene overlaps at the start: it is
+ * undone before the first step as with the others. What they gain later is the energy of their contacts. */
 static void methods_that_let_bodies_overlap_do_not_throw_them(void** state)
 {
     (void)state;

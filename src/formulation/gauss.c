@@ -8,9 +8,9 @@
  *     a = [J nu/h]_discrete + Jdot nu + J nudot_free - (loops),         nudot = nudot_free + M^-1 (J'f + J_p'f_p)
  *
  * Here everything is multiplied by h: impulses p = h f, velocities u = h a. `discrete` contains the velocity of the
- * contact, so that a sliding point feels friction; `continuous` does not. When a point touches that did not before, the
- * velocity jumps first (gauss_impact.c); points whose gap is above `touch` get no force. Where the QPs of the impact are
- * not solved and nothing bounces, the forces of the step stop the point.
+ * contact, so that a sliding point feels friction; `continuous` does not. When a point touches that did not before,
+ * the velocity jumps first (gauss_impact.c); points whose gap is above `touch` get no force. Where the QPs of the
+ * impact are not solved and nothing bounces, the forces of the step stop the point.
  *
  * The pyramid alone is a relaxation of Coulomb's law: a point that slides at v_T is made to separate at mu |v_T|, by a
  * normal force of several times the weight. `friction: coulomb` (default) repeats the QP with mu s added to the normal
@@ -23,8 +23,8 @@
  * original does; the report then tells the relaxation error.
  *
  * `direct`: before any QP, what the contacts did in the last step (open, stick, slide) is solved as linear equations
- * (solver/state_guess.h), with circular cones, and kept if the judge finds Coulomb's law fulfilled; the QPs are for the
- * steps in which something changes.
+ * (solver/state_guess.h), with circular cones, and kept if the judge finds Coulomb's law fulfilled; the QPs are for
+ * the steps in which something changes.
  *
  * The iteration need not converge: steep sliding lets the image of s grow faster than s, and points that jam have
  * several answers. After 3 QPs a solver that takes whole steps (`auto`) gets the problem of the fixed point itself,

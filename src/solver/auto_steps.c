@@ -202,8 +202,8 @@ bool mor_auto_sweeps_to_the_end(mor_auto* R, const mor_auto_stage* stage)
     return R->best <= R->context->tol;
 }
 
-/* Where Newton's method ends a little above the tolerance, on thousands of rows, a few sweeps from the best answer often
- * do what its steps, which move everything, cannot. */
+/* Where Newton's method ends a little above the tolerance, on thousands of rows, a few sweeps from the best answer
+ * often do what its steps, which move everything, cannot. */
 static bool settle_by_sweeps(mor_auto* R)
 {
     enum { BATCH = 10, MOST = 5 };
