@@ -230,6 +230,7 @@ complete -c moreau -n '__fish_seen_subcommand_from view' -l fps -x -d 'its pictu
 complete -c moreau -n '__fish_seen_subcommand_from view' -l speed -x -d 'its simulated seconds per second (1)'
 complete -c moreau -n '__fish_seen_subcommand_from view' -l pixels -x -d 'size of picture or film (1280x800)'
 complete -c moreau -n '__fish_seen_subcommand_from view' -l look -x -d 'what page, picture and film show at first: contacts=1, forces=1, theme=light, layout=side, body=NAME, trails=all, boxes=1, ... (docs/viewer.md)'
+complete -c moreau -n '__fish_seen_subcommand_from view' -l frame -x -d 'only the K-th frame, from 1 (all)'
 complete -c moreau -n '__fish_seen_subcommand_from view' -l set -x -d 'any value of the scene, as in moreau run'
 complete -c moreau -n '__fish_seen_subcommand_from view' -l formulation -x -d 'as in moreau run'
 complete -c moreau -n '__fish_seen_subcommand_from view' -l solver -x -d 'as in moreau run'

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <math.h>
+#include <pty.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -458,6 +459,52 @@ static void a_contributed_file_is_checked_and_never_overwrites(void** state)
     expect("file exists");
 }
 
+/* The command at a terminal of its own, where `typed` is typed. Its words go to `output`. Returns its exit status. */
+static int run_at_a_terminal(const char* arguments, const char* typed)
+{
+    char line[1024];
+    int terminal, status = -1;
+    snprintf(line, sizeof line, "cd %s && exec %s %s", folder, MOREAU_COMMAND, arguments);
+    pid_t pid = forkpty(&terminal, NULL, NULL, NULL);
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        execl("/bin/sh", "sh", "-c", line, (char*)NULL);
+        _exit(127);
+    }
+    assert_int_equal(write(terminal, typed, strlen(typed)), strlen(typed));
+    size_t used = 0;
+    ssize_t n;
+    while (used < output_size - 1 && (n = read(terminal, output + used, output_size - 1 - used)) > 0) used += (size_t)n;
+    output[used] = '\0'; /* the end of a terminal is an error of read */
+    close(terminal);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void provenance_is_asked_for_at_a_terminal(void** state)
+{
+    (void)state;
+    assert_int_equal(run("run s5 --steps 2 --bpmd asked-1.h5 --quiet"), 0);
+    assert_int_equal(run("run s5 --steps 2 --bpmd asked-2.h5 --quiet"), 0);
+    /* what was told is not asked for; an empty line is no answer */
+    assert_int_equal(run_at_a_terminal("dataset add asked-1.h5 -o asked --licence CC0-1.0",
+                                       "A. \"Person\"\nTest Engine 1.2\n\nengine --scene stack\n"),
+                     0);
+    expect("who made the problems: ");
+    expect("its commit: ");
+    expect("not told: --commit");
+    assert_null(strstr(output, "under which terms"));
+    slurp("asked/asked-1.h5.provenance.json");
+    expect("\"A. \\\"Person\\\"\"");
+    expect("CC0-1.0");
+    expect("Test Engine 1.2");
+    expect("engine --scene stack");
+    /* no terminal, no question */
+    assert_int_equal(run("dataset add asked-2.h5 -o asked --author B"), 0);
+    assert_null(strstr(output, "who made the problems: "));
+    expect("not told: --licence --engine --commit --command");
+}
+
 static void the_database_is_the_same_bytes_every_time(void** state)
 {
     (void)state;
@@ -542,6 +589,7 @@ int main(void)
         cmocka_unit_test(a_contributed_file_is_checked_and_never_overwrites),
         cmocka_unit_test(a_plug_in_is_compared_like_a_built_in_solver),
         cmocka_unit_test(the_tutorial_shows_the_plug_in_that_is_tested),
+        cmocka_unit_test(provenance_is_asked_for_at_a_terminal),
         cmocka_unit_test(the_database_is_the_same_bytes_every_time),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

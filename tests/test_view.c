@@ -13,10 +13,12 @@
 
 #include <cmocka.h>
 
+#include "io/bpmd/bpmd.h"
 #include "io/hdf5/h5.h"
 #include "moreau/lab.h"
 #include "serve/export.h"
 #include "serve/live.h"
+#include "serve/problem_view.h"
 
 static const char scene_text[] = "moreau: 1\n"
                                  "name: 'a <b>bold</b> name'\n"
@@ -106,6 +108,135 @@ static void a_frame_holds_poses_velocities_contacts_and_forces(void** state)
     assert_int_not_equal(mor_view_frame_read(&frame, r, 51, &error), MOR_OK);
     mor_view_frame_free(&frame);
     mor_recording_close(r);
+}
+
+/* A box that slides and turns on a slope: a recording and problems of the same steps. */
+static void record_both(const char* align, const char* recording, const char* problems)
+{
+    char text[1024];
+    snprintf(text, sizeof text,
+             "moreau: 1\ntime: { step: 0.01, end: 0.2 }\nmethod: { formulation: ncp, friction_align: %s }\n"
+             "bodies:\n  - { name: slope, shape: plane, fixed: true, friction: 0.3, orientation: { axis: [0, 1, 0], "
+             "angle: 40 } }\n  - { name: block, shape: { box: [1, 0.5, 0.25] }, mass: 2, friction: 0.3, position: "
+             "[0.0803484, 0, 0.0957556], orientation: { axis: [0, 1, 0], angle: 40 }, velocity: [0.1, 0.4, 0], "
+             "angular_velocity: [0, 0, 0.5] }\n",
+             align);
+    mor_error error = { 0 };
+    mor_scene* scene = mor_scene_parse(text, strlen(text), "test", NULL, NULL, &error);
+    if (!scene) fail_msg("%s", error.text);
+    mor_world* w = mor_scene_build(scene, 1, &error);
+    mor_recorder* one = mor_recorder_open(recording, w, scene, &error);
+    mor_bpmd_recorder* two = mor_bpmd_record(problems, w, scene, 1, &error);
+    if (!one || !two) fail_msg("%s", error.text);
+    mor_world_add_observer(w, mor_recorder_observe, one, &error);
+    for (int i = 0; i < 20; i++) assert_int_equal(mor_world_step(w, NULL, &error), MOR_OK);
+    assert_int_equal(mor_recorder_close(one, &error), MOR_OK);
+    assert_int_equal(mor_bpmd_close(two, &error), MOR_OK);
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+}
+
+/* A problem is the state before its step and the forces of the step: the recording has both. */
+static void stored_problems_look_like_the_recording_of_their_run(void** state)
+{
+    (void)state;
+    static const char* const aligns[] = { "world-x", "slip" };
+    for (int k = 0; k < 2; k++) {
+        char recording[256], problems[256];
+        mor_error error = { 0 };
+        record_both(aligns[k], path_of("both.h5", recording), path_of("problems.h5", problems));
+        int left_out;
+        mor_recording *a = mor_recording_open(recording, &error),
+                      *b = mor_view_open(problems, 0, NULL, &left_out, &error), *c;
+        if (!a || !b) fail_msg("%s", error.text);
+        assert_int_equal(left_out, 0);
+        assert_int_equal(mor_recording_get_info(b)->frames, 20);
+        assert_string_equal(mor_recording_body_name(b, 1), "block");
+        mor_view_frame before, after, shown;
+        mor_view_frame_create(&before, 2, &error);
+        mor_view_frame_create(&after, 2, &error);
+        mor_view_frame_create(&shown, 2, &error);
+        double sliding = 0.0;
+        for (int step = 1; step <= 20; step++) {
+            assert_int_equal(mor_view_frame_read(&before, a, step - 1, &error), MOR_OK);
+            assert_int_equal(mor_view_frame_read(&after, a, step, &error), MOR_OK);
+            assert_int_equal(mor_view_frame_read(&shown, b, step - 1, &error), MOR_OK);
+            assert_float_equal(shown.time, before.time, 1e-12);
+            for (int i = 0; i < 7; i++) assert_float_equal(shown.pose[7 + i], before.pose[7 + i], 1e-6);
+            for (int i = 0; i < 6; i++) assert_float_equal(shown.velocity[6 + i], before.velocity[6 + i], 1e-6);
+            assert_int_equal(shown.contact_count, after.contact_count);
+            for (int i = 0; i < shown.contact_count; i++)
+                for (int j = 0; j < 3; j++) {
+                    assert_float_equal(shown.contacts[i].force[j], after.contacts[i].force[j], 1e-4);
+                    sliding = fmax(sliding, fabs(shown.contacts[i].force[1]));
+                }
+        }
+        assert_true(sliding > 0.1); /* friction has both directions */
+        c = mor_view_open(problems, 7, NULL, NULL, &error);
+        if (!c) fail_msg("%s", error.text);
+        assert_int_equal(mor_recording_get_info(c)->frames, 1);
+        assert_int_equal(mor_view_frame_read(&before, b, 6, &error), MOR_OK);
+        assert_int_equal(mor_view_frame_read(&shown, c, 0, &error), MOR_OK);
+        assert_memory_equal(shown.pose, before.pose, 14 * sizeof *shown.pose);
+        assert_null(mor_view_open(problems, 21, NULL, NULL, &error));
+        assert_non_null(strstr(error.text, "there are 20"));
+        assert_null(mor_view_open(recording, 2, NULL, NULL, &error));
+        mor_view_frame_free(&before);
+        mor_view_frame_free(&after);
+        mor_view_frame_free(&shown);
+        mor_recording_close(a);
+        mor_recording_close(b);
+        mor_recording_close(c);
+        remove(recording);
+        remove(problems);
+    }
+}
+
+/* Without the scene a block is the box of its mass and inertia, and the slope the plane of its contacts. */
+static void stored_problems_without_a_scene_have_bodies_too(void** state)
+{
+    (void)state;
+    char recording[256], problems[256], bare[256];
+    mor_error error = { 0 };
+    record_both("world-x", path_of("both.h5", recording), path_of("problems.h5", problems));
+    mor_bpmd* file = mor_bpmd_open(problems, &error);
+    mor_bpmd_frame frame;
+    assert_int_equal(mor_bpmd_read(file, 4, &frame, &error), MOR_OK);
+    const mor_bpmd_meta meta = { .scene_name = "",
+                                 .scene_text = "",
+                                 .formulation = "ncp",
+                                 .solver = "auto",
+                                 .collision = "",
+                                 .formulation_options = "",
+                                 .solver_options = "",
+                                 .gravity = frame.gravity,
+                                 .dimension = 3 };
+    assert_int_equal(mor_bpmd_create(path_of("bare.h5", bare), &meta, &error), MOR_OK);
+    assert_int_equal(mor_bpmd_append(bare, &frame, 1, 1, &error), MOR_OK);
+    mor_recording* r = mor_view_open(bare, 0, NULL, NULL, &error);
+    if (!r) fail_msg("%s", error.text);
+    int rows, columns;
+    double* vertex = mor_recording_table(r, "/shapes/vertex", &rows, &columns, &error);
+    assert_int_equal(rows, 8);
+    for (int i = 0; i < 8; i++) {
+        assert_float_equal(fabs(vertex[3 * i]), 0.5, 1e-9);
+        assert_float_equal(fabs(vertex[3 * i + 1]), 0.25, 1e-9);
+        assert_float_equal(fabs(vertex[3 * i + 2]), 0.125, 1e-9);
+    }
+    double* pose = mor_recording_table(r, "/shapes/pose", &rows, &columns, &error);
+    assert_int_equal(rows, 2); /* the slope first: its z is the normal of the slope, in its own axes z */
+    mor_vec3 up = mor_rotate((mor_quat){ pose[3], pose[4], pose[5], pose[6] }, mor_v3(0, 0, 1));
+    up = mor_rotate(frame.bodies[0].q, up);
+    assert_float_equal(up.x, sin(40.0 * 3.14159265358979 / 180.0), 1e-6);
+    assert_float_equal(up.z, cos(40.0 * 3.14159265358979 / 180.0), 1e-6);
+    free(vertex);
+    free(pose);
+    mor_recording_close(r);
+    mor_bpmd_frame_clear(&frame);
+    mor_bpmd_free(file);
+    remove(recording);
+    remove(problems);
+    remove(bare);
 }
 
 static void series_are_grouped_and_keep_their_peaks(void** state)
@@ -527,6 +658,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_frame_holds_poses_velocities_contacts_and_forces),
+        cmocka_unit_test(stored_problems_look_like_the_recording_of_their_run),
+        cmocka_unit_test(stored_problems_without_a_scene_have_bodies_too),
         cmocka_unit_test(series_are_grouped_and_keep_their_peaks),
         cmocka_unit_test(a_description_tells_bodies_and_shapes),
         cmocka_unit_test(a_description_tells_where_joints_sit),

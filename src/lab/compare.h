@@ -116,9 +116,11 @@ typedef struct mor_lab {
     int scene_run_count, scene_run_capacity;
     int planned; /* runs in all */
     bool complete;
-    double wall_s, cpu_s;              /* of this process and its children; with a journal, of all sessions */
-    char temporary[256];               /* folder with frames of scenes; removed at the end */
-    char notes[4096];                  /* where files deviate from their format, a line each */
+    double wall_s, cpu_s; /* of this process and its children; with a journal, of all sessions */
+    char temporary[256];  /* folder with frames of scenes; removed at the end */
+    char notes[4096];     /* where files deviate from their format, a line each */
+    /* writes the viewer with the frames that were followed into the page; NULL: it has none */
+    void (*viewer)(const struct mor_lab* lab, FILE* out);
     const struct mor_lab_watch* watch; /* baseline.h: what became worse; NULL: nobody asked */
 } mor_lab;
 

@@ -12,7 +12,7 @@
   };
   const el = (t, a = {}, ...kids) => make(document.createElement(t), a, kids);
   const sv = (t, a = {}, ...kids) => make(document.createElementNS(NS, t), a, kids);
-  const P = { name: 0, family: 1, rows: 2, contacts: 3, dof: 4, deficiency: 5, condition: 6, mass: 7, by: 8, stored: 9 };
+  const P = { name: 0, family: 1, rows: 2, contacts: 3, dof: 4, deficiency: 5, condition: 6, mass: 7, by: 8, stored: 9, file: 10, frame: 11 };
   const R = { p: 0, f: 1, s: 2, t: 3, status: 4, iterations: 5, time: 6, total: 7, error: 8, natural: 9, fb: 10, cck: 11, normal: 12, friction: 13, detail: 14, user: 15 };
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const colour = (s) => { const c = D.colours[s % D.colours.length]; return dark.matches && c === "#262626" ? "#e8ecf1" : c; }, dash = (s) => D.dashes[(s + Math.floor(s / D.colours.length)) % D.dashes.length]; // as page_chart.c
@@ -83,7 +83,7 @@
 
   // ------------------------------------------------------------------------------------------ state
   const present = new Set(D.runs.filter((r) => r[R.s] > 0).map((r) => r[R.f]));
-  const S = { f: [...present].sort((a, b) => a - b)[0] ?? 1, t: D.tols.length - 1, y: "error", group: "", family: "", selected: null, hidden: new Set(), problem: -1, other: null, turn: [0.6, 0.35] };
+  const S = { f: [...present].sort((a, b) => a - b)[0] ?? 1, t: D.tols.length - 1, y: "error", group: "", family: "", selected: null, hidden: new Set(), problem: -1, other: null, viewer: false, turn: [0.6, 0.35] };
   const at = new Map(), code = (p, f, s, t) => ((p * 80 + f) * 80 + s) * 5 + t;
   D.runs.forEach((r) => at.set(code(r[0], r[1], r[2], r[3]), r));
   const groups = { "": "all sizes", small: "up to 60 rows", medium: "61 to 600 rows", large: "over 600 rows", stiff: "mass ratio 1000 and more", redundant: "redundant contacts (W singular)", full: "W of full rank" };
@@ -251,9 +251,9 @@
     let filled = 0;
     for (let i = 0; i < n; i++) for (const b of [F.c[8 * i], F.c[8 * i + 1]]) if (b >= 0 && F.b[4 * b + 3]) (on.get(b) ?? on.set(b, []).get(b)).push(i);
     g.fillStyle = getComputedStyle(document.body).color;
-    const seen = new Set();
+    const seen = new Set(), blocks = () => [["row", "column"], ...[...seen].sort((x, y) => x - y).map((v) => [Math.floor(v / n) + 1, (v % n) + 1])];
     for (const list of on.values()) for (const i of list) for (const j of list) if (!seen.has(i * n + j)) seen.add(i * n + j), filled++, g.fillRect(j * k, i * k, Math.max(k, 0.6), Math.max(k, 0.6));
-    return el("figure", {}, canvas, el("figcaption", {}, `W: ${n} × ${n} blocks of contacts, ${((100 * filled) / Math.max(1, n * n)).toFixed(0)} % filled`));
+    return el("figure", { class: "small" }, canvas, csvButton("blocks of W", blocks), el("figcaption", {}, `W: ${n} × ${n} blocks of contacts, ${((100 * filled) / Math.max(1, n * n)).toFixed(0)} % filled`));
   }
   function drawFrame(F) {
     const canvas = el("canvas", { width: 460, height: 440, class: "space", tabindex: 0, role: "img", "aria-label": "bodies and contacts of the frame; drag or arrow keys turn it" }), g = canvas.getContext("2d"), n = F.c.length / 8;
@@ -295,7 +295,28 @@
     canvas.onpointerup = () => (held = null);
     canvas.onkeydown = (e) => { const d = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, -0.1], ArrowDown: [0, 0.1] }[e.key]; if (d) e.preventDefault(), S.turn[0] += d[0], S.turn[1] += d[1], paint(); };
     paint();
-    return el("figure", {}, canvas, el("figcaption", {}, "bodies that move as boxes of the same mass and inertia, contacts with their normals; drag or arrow keys turn it"));
+    const contacts = () => [["body 1", "body 2", "x", "y", "z", "nx", "ny", "nz"], ...Array.from({ length: n }, (_, i) => F.c.slice(8 * i, 8 * i + 8))];
+    return el("figure", { class: "small" }, canvas, csvButton("contacts of the frame", contacts), el("figcaption", {}, "bodies that move as boxes of the same mass and inertia, contacts with their normals; drag or arrow keys turn it"));
+  }
+  // The frame in the viewer itself: its page lies in the report once, deflated, and gets the frame as its recording.
+  const inflate = async (element) => new Response(new Blob([Uint8Array.from(atob(element.textContent), (c) => c.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
+  let viewerPage = null;
+  async function fillViewer(holder, p) {
+    const recording = $(`script.stage[data-p="${p}"]`), end = "<" + "/script>", look = `contacts=1&forces=1&plots=none&theme=${dark.matches ? "dark" : "light"}`;
+    viewerPage ??= await inflate($("#viewer"));
+    const inside = `<script type="text/plain" class="look">${look}${end}<script type="application/octet-stream" class="recording">${recording.textContent}${end}`;
+    const view = el("iframe", { class: "viewer", title: `${D.problems[p][P.name]} in the viewer`, tabindex: 0 });
+    view.srcdoc = viewerPage.replace("<!--recordings-->", () => inside);
+    holder.replaceChildren(view);
+  }
+  function drawViewer(p) {
+    const q = D.problems[p], command = q[P.frame] ? el("span", {}, "in a window of its own: ", el("code", {}, `moreau view ${/^[\w.\/-]+$/.test(q[P.file]) ? q[P.file] : `'${q[P.file].replaceAll("'", "'\\''")}'`} --frame ${q[P.frame]}`)) : "";
+    if (!$("#viewer") || !$(`script.stage[data-p="${p}"]`)) return command ? el("p", { class: "dim why" }, "This frame is not in the page; ", command) : "";
+    const holder = el("div", { class: "holder" });
+    const press = el("button", { type: "button", id: "show-viewer", onclick: () => (S.viewer = true, fillViewer(holder, p)) }, "Show this frame in the viewer");
+    if (S.viewer) fillViewer(holder, p);
+    else holder.append(press);
+    return el("figure", { class: "in-viewer" }, holder, el("figcaption", {}, "the frame in the viewer: its bodies, contacts and the forces of the stored answer; ", command));
   }
   function drawSpectrum(p, F) { // eigenvalues of W, largest first; below the line they count as zero
     const points = [];
@@ -337,7 +358,7 @@
       ...[R.iterations, R.total, R.error, R.normal, R.friction, R.fb, R.cck].map((k) => number(r, k)), el("td", {}, D.details[r[R.detail]]));
     const table = el("table", { class: "sort" }, el("thead", {}, el("tr", {}, ...heads.map((h) => el("th", {}, h)))), el("tbody", {}, ...rows.map(line)));
     sortable(table);
-    return [el("h3", { id: "problem", tabindex: -1 }, q[P.name]), el("p", {}, facts.join(" · ")), el("div", { class: "charts" }, F ? drawPattern(F) : nothing("No picture: frames of stored problems have no bodies, and large or many frames are left out of the page."), F ? drawFrame(F) : "", F ? drawSpectrum(p, F) : "", drawConvergence(p)), table];
+    return [el("h3", { id: "problem", tabindex: -1 }, q[P.name]), el("p", {}, facts.join(" · ")), el("div", { class: "charts" }, F ? drawPattern(F) : nothing("No picture: frames of stored problems have no bodies, and large or many frames are left out of the page."), F ? drawFrame(F) : "", F ? drawSpectrum(p, F) : "", drawConvergence(p)), drawViewer(p), table];
   }
   function open(p) {
     S.problem = p;

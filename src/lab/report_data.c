@@ -74,7 +74,11 @@ static void write_problems(const mor_lab* lab, FILE* out)
         fputc(',', out), number(out, p->mass_ratio);
         fputc(',', out), text(out, p->stored_by);
         fputc(',', out), number(out, p->stored_error);
-        fputc(']', out);
+        /* where it can be looked at again; frames of scenes were in a temporary folder */
+        bool kept =
+            p->frame >= 0 && !(lab->temporary[0] && strncmp(p->path, lab->temporary, strlen(lab->temporary)) == 0);
+        fputc(',', out), text(out, kept ? p->path : "");
+        fprintf(out, ",%d]", kept ? p->frame + 1 : 0);
     }
     fputc(']', out);
 }
@@ -224,4 +228,5 @@ void mor_report_data(const mor_lab* lab, FILE* out)
     write_traces(lab, out);
     write_frames(lab, out);
     fputs("}</script>\n", out);
+    if (lab->viewer) lab->viewer(lab, out);
 }

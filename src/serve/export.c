@@ -205,6 +205,12 @@ static mor_code build(mor_bytes* zipped, const mor_recording* r, int stride, boo
     return code;
 }
 
+mor_code mor_export_payload(mor_bytes* zipped, const mor_recording* r, mor_error* error)
+{
+    int kept;
+    return build(zipped, r, 1, true, &kept, error);
+}
+
 static size_t base64_size(size_t n) { return (n + 2) / 3 * 4; }
 
 void mor_write_base64(FILE* out, const unsigned char* data, size_t n)

@@ -26,6 +26,9 @@ mor_export_options mor_export_options_default(void); /* 3 MB, 60 per second */
 mor_code mor_export_html(const char* path, mor_recording* const* recordings, int count,
                          const mor_export_options* options, mor_export_report* reports, mor_error* error);
 
+/* All frames of a recording as the page holds them, compressed (export.c). */
+mor_code mor_export_payload(mor_bytes* zipped, const mor_recording* recording, mor_error* error);
+
 /* "a=1,b=x y" as the end of an address: "a=1&b=x%20y". Only letters, digits and = . _ - stay as they are. */
 void mor_look_encode(char* out, size_t size, const char* look);
 

@@ -162,6 +162,44 @@ test("a click on a curve opens its problem with pictures and convergence", async
   await page.selectOption("#c-y", "error");
 });
 
+test("the frame of a problem opens in the viewer, and the next problem too", async () => {
+  const inside = async () => {
+    const frame = await (await page.waitForSelector("iframe.viewer")).contentFrame();
+    await frame.waitForFunction(() => document.body?.dataset.ready);
+    await frame.evaluate(() => window.moreau.settled());
+    return frame;
+  };
+  const contacts = (p) => page.evaluate((p) => moreauReport.data.problems[p][3], p);
+  await page.locator("#problem-table tbody tr").nth(3).click();
+  assert.equal(await page.$("iframe.viewer"), null);
+  await page.locator("#show-viewer").focus();
+  await page.keyboard.press("Enter");
+  let frame = await inside(), p = await page.evaluate(() => moreauReport.state.problem);
+  assert.equal(await frame.evaluate(() => document.body.dataset.ready), "1");
+  const seen = await frame.evaluate(async () => {
+    const d = window.moreau.recordings[0].description;
+    return { frames: d.frames, bodies: d.bodies.length, shapes: d.shapes.length, moving: d.bodies.filter((b) => b.kind === 0).length, contacts: window.moreau.models[0].now.contacts.count };
+  });
+  const data = await page.evaluate((p) => moreauReport.data.frames[p].b.filter((_, i) => i % 4 === 3), p);
+  assert.equal(seen.frames, 1);
+  assert.equal(seen.bodies, data.length);
+  assert.equal(seen.moving, data.filter((v) => v).length);
+  assert.ok(seen.shapes >= seen.bodies, "shapes of the scene");
+  assert.equal(seen.contacts, await contacts(p));
+  await page.$eval(".in-viewer", (e) => e.scrollIntoView());
+  assert.ok(await picture("viewer") > 30000);
+  assert.match(await page.textContent(".in-viewer code"), /^moreau view .*problems.*\.h5 --frame \d+$/);
+  const title = await page.$eval("iframe.viewer", (e) => e.title);
+  assert.match(title, /in the viewer$/);
+  await page.locator("#problem-table tbody tr").nth(5).click();
+  frame = await inside();
+  p = await page.evaluate(() => moreauReport.state.problem);
+  assert.equal(await frame.evaluate(() => window.moreau.models[0].now.contacts.count), await contacts(p));
+  assert.notEqual(await page.$eval("iframe.viewer", (e) => e.title), title);
+  assert.deepEqual(problems.filter((t) => !t.includes("GL Driver Message")), []);
+  problems.length = 0;
+});
+
 test("every chart gives its numbers, and no panel is empty without a reason", async () => {
   const charts = await page.$$eval("svg.chart", (all) => all.length), buttons = await page.$$eval(".csv", (all) => all.length);
   assert.ok(buttons >= charts, `${buttons} buttons for ${charts} charts`);

@@ -7,6 +7,7 @@
 #include "lab/baseline.h"
 #include "lab/compare.h"
 #include "lab/profile.h"
+#include "serve/problem_view.h"
 
 #include <errno.h>
 #include <math.h>
@@ -394,6 +395,7 @@ static int compare_solvers(arguments* a)
     if (code) status = mor_cli_fail(&error);
     mor_lab_watch watch = { 0 };
     if (!code && !interrupted && a->baseline) status = watch_baseline(&lab, a, &watch);
+    lab.viewer = mor_view_report;
     if (!code || code == MOR_BAD_INPUT) {
         int written = write_outputs(&lab, a, journal);
         if (written) status = written;

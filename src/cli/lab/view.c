@@ -16,13 +16,14 @@
 
 #include "serve/export.h"
 #include "serve/picture.h"
+#include "serve/problem_view.h"
 #include "serve/server.h"
 
 enum { MOST_FILES = 9 };
 
 typedef struct arguments {
     const char *files[MOST_FILES], *html, *png, *video;
-    int file_count;
+    int file_count, frame;
     mor_export_options export;
     mor_picture_options picture;
     mor_server_options server;
@@ -96,6 +97,9 @@ static const mor_cli_option options[] = {
       "what page, picture and film show at first: contacts=1, forces=1, theme=light, layout=side, body=NAME, "
       "trails=all, boxes=1, ... (docs/viewer.md)",
       MOR_CLI_CALL, .take = take_look },
+    { .name = "", .help = "stored problems (docs/bpmd.md):" },
+    { "--frame", "K", "only the K-th frame, from 1 (all)", MOR_CLI_WHOLE, AT(frame), .min = 1, .max = 1e9,
+      .expected = "the number of a frame" },
     { .name = "", .help = "scenes:" },
     { "--set", "KEY=VALUE", "any value of the scene, as in moreau run", MOR_CLI_SET, AT(sets) },
     { "--formulation", "F", "as in moreau run", MOR_CLI_SET, AT(sets), .key = "method.formulation.name" },
@@ -114,7 +118,7 @@ static const mor_cli_option options[] = {
 
 static const mor_cli_command command = {
     .name = "view",
-    .usage = "FILE.h5 [FILE2.h5 ...] [options]     recordings\n"
+    .usage = "FILE.h5 [FILE2.h5 ...] [options]     recordings, or problems of BPMD files\n"
              "SCENE [options]                      a scene, running while you watch",
     .about = "Prints an address to open in a browser on this machine, and serves it until interrupted. Of several\n"
              "recordings the first is the subject; the others are laid over it as ghosts or shown beside it. With\n"
@@ -211,8 +215,12 @@ static int view_recordings(const arguments* a)
     mor_recording* recordings[MOST_FILES] = { 0 };
     int code = 0;
     for (int i = 0; !code && i < a->file_count; i++) {
-        recordings[i] = mor_recording_open(a->files[i], &error);
+        int left_out;
+        recordings[i] = mor_view_open(a->files[i], a->frame, mor_cli_library(), &left_out, &error);
         if (!recordings[i]) code = mor_cli_fail(&error);
+        else if (left_out)
+            fprintf(stderr, "moreau: %s: %d frames have other bodies than the first and are not shown\n", a->files[i],
+                    left_out);
     }
     if (!code) code = writes_files(a) ? write_files(a, recordings) : serve(a, recordings, a->file_count, NULL);
     for (int i = 0; i < a->file_count; i++) mor_recording_close(recordings[i]);

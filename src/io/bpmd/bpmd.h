@@ -192,6 +192,11 @@ mor_world* mor_bpmd_world(const mor_bpmd_frame* frame, const mor_library* librar
 /* The world of the file's scene, for `shapes`; NULL if the scene cannot be read here or has other bodies. */
 mor_world* mor_bpmd_shapes(const mor_bpmd* file, const mor_library* library);
 
+/* Writes a recording (io/recording/recording.h) to `path`, which is not there or empty: frame `only` counted from 0, or
+ * all if that is negative; `kept`: how many were written (bpmd_recording.c). */
+mor_code mor_bpmd_to_recording(const mor_bpmd* file, int only, const mor_library* library, const char* path, int* kept,
+                               mor_error* error);
+
 /* What only the start of the step knows (bpmd_trees.c). */
 typedef struct mor_bpmd_joint_rows {
     int body[2]; /* slots; -1 the world */
