@@ -67,7 +67,8 @@ static void every_kind_of_joint_moves_as_in_maximal_coordinates(void** state)
             printf("%-11s [%s]: apart by %.2e m at h = 1 ms, %.2e m at 0.25 ms\n", kinds[k], bodies[b], difference[0],
                    difference[1]);
             assert_true(difference[0] < 5e-3);
-            assert_true(difference[1] < 0.4 * difference[0] + 1e-12); /* first order or better */
+            /* first order or better; where little of that is left, terms of second order show beside it */
+            assert_true(difference[1] < (difference[0] > 1e-4 ? 0.27 : 0.4) * difference[0] + 1e-12);
         }
 }
 

@@ -33,7 +33,7 @@ typedef struct mor_auto {
     mor_sweep sweep;
     /* steps only (auto_steps.c, auto_costs.c) */
     mor_tree_matrix* tree; /* of Newton's method and the interior point method; NULL: not opened */
-    bool arcs;             /* the interior point method has followed its path round the folds */
+    bool arcs;             /* the interior point method has followed its path round the folds, without equations */
     bool steady;           /* the guess is near the answer: the island goes on as it did */
     double goal;           /* error at which a stage has done its work */
     mor_auto_costs costs;  /* counted; newton = 0: not yet */
@@ -113,7 +113,8 @@ bool mor_auto_tree_newton(mor_auto* run, const mor_auto_stage* stage);
 extern const mor_tree_newton_settings mor_auto_newton_from_guess;
 /* The interior point method (ip_tree.h), then Newton's method from where it ends. */
 bool mor_auto_interior(mor_auto* run, const mor_auto_stage* stage);
-/* The path round its folds (ip_arc.h), for problems on which mor_auto_interior does not try it itself. */
+/* The path round its folds (ip_arc.h), for problems without equations on which mor_auto_interior does not try it
+ * itself. */
 bool mor_auto_arcs(mor_auto* run, const mor_auto_stage* stage);
 bool mor_auto_polygon(mor_auto* run, const mor_auto_stage* stage);
 

@@ -262,6 +262,14 @@ bool mor_auto_tree_newton(mor_auto* R, const mor_auto_stage* stage)
     return R->best <= R->context->tol;
 }
 
+/* Equations are met through a compliance: other methods come nearer to rounding there. */
+static bool has_equations(const mor_step_form* s)
+{
+    for (int c = 0; c < s->block_count; c++)
+        if (s->blocks[c].kind == MOR_BLOCK_EQUATION) return true;
+    return false;
+}
+
 /* The path round its folds. */
 static bool arc(mor_auto* R, const mor_ip_arc_settings* settings, double share)
 {
@@ -270,7 +278,7 @@ static bool arc(mor_auto* R, const mor_ip_arc_settings* settings, double share)
     if (report.status == MOR_REFUSED) return false;
     mor_auto_keep(R, R->work, true);
     mor_auto_note(R, "ip-arc", report.iterations);
-    R->arcs = true;
+    R->arcs = !has_equations(&R->problem->step);
     return settle_by_sweeps(R);
 }
 
@@ -296,7 +304,7 @@ bool mor_auto_interior(mor_auto* R, const mor_auto_stage* stage)
 
 bool mor_auto_arcs(mor_auto* R, const mor_auto_stage* stage)
 {
-    if (!mor_auto_tree(R)) return false;
+    if (has_equations(&R->problem->step) || !mor_auto_tree(R)) return false;
     return arc(R, &mor_ip_arcs[0], stage->share) || (!R->late && arc(R, &mor_ip_arcs[1], stage->share));
 }
 
