@@ -14,6 +14,7 @@ add_test(NAME script_golden COMMAND ${CMAKE_SOURCE_DIR}/scripts/golden-hashes $<
 add_test(NAME script_docs COMMAND ${CMAKE_SOURCE_DIR}/scripts/make-docs $<TARGET_FILE:moreau> --check)
 add_test(NAME script_manuals COMMAND ${CMAKE_SOURCE_DIR}/scripts/make-manuals $<TARGET_FILE:moreau> --check)
 add_test(NAME script_first_steps COMMAND ${CMAKE_SOURCE_DIR}/scripts/test-first-steps $<TARGET_FILE:moreau>)
+add_test(NAME script_completions COMMAND ${CMAKE_SOURCE_DIR}/scripts/test-completions $<TARGET_FILE:moreau>)
 
 file(GLOB TEST_COMMON CONFIGURE_DEPENDS tests/common/*.c tests/exam/*.c)
 file(GLOB TEST_SOURCES CONFIGURE_DEPENDS tests/test_*.c)

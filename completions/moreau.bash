@@ -211,8 +211,9 @@ _moreau() {
     case $command-$word in
         *-- | *--*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;
         help-*) COMPREPLY=($(compgen -W "$options" -- "$word")) ;;
-        run-* | view-* | compare-* | doctor-*) COMPREPLY=($(compgen -f -W "$(moreau list scenes --names 2>/dev/null)" -- "$word")) ;;
-        list-*) COMPREPLY=($(compgen -W '' -- "$word")) ;;
+        run-* | view-* | compare-* | doctor-* | trust-* | derivative-* | export-fmu-* | optimise-* | landscape-*) COMPREPLY=($(compgen -f -W "$(moreau list scenes --names 2>/dev/null)" -- "$word")) ;;
+        list-*) COMPREPLY=($(compgen -W 'formulations solvers collision integrators impacts optimisers shapes joints scenes controllers' -- "$word")) ;;
+        new-*) COMPREPLY=($(compgen -f -W 'stack robot mechanism planar' -- "$word")) ;;
         *) COMPREPLY=($(compgen -f -- "$word")) ;;
     esac
 }

@@ -22,8 +22,10 @@ complete -c moreau -n __fish_use_subcommand -a export-fmu -d 'write a scene as a
 complete -c moreau -n __fish_use_subcommand -a list -d 'list formulations, solvers, collision methods, shapes, scenes'
 complete -c moreau -n __fish_use_subcommand -a help -d 'what a command does'
 complete -c moreau -n '__fish_seen_subcommand_from help' -a 'run doctor new solve robot convert derivative optimise calibrate compare dataset inverse landscape plot reproduce sweep trust view export-fmu list'
-complete -c moreau -n '__fish_seen_subcommand_from run view compare doctor' -F -a '(moreau list scenes --names 2>/dev/null)'
-complete -c moreau -n '__fish_seen_subcommand_from solve robot plot dataset' -F
+complete -c moreau -n '__fish_seen_subcommand_from run view compare doctor trust derivative export-fmu optimise landscape' -F -a '(moreau list scenes --names 2>/dev/null)'
+complete -c moreau -n '__fish_seen_subcommand_from list' -a 'formulations solvers collision integrators impacts optimisers shapes joints scenes controllers'
+complete -c moreau -n '__fish_seen_subcommand_from new' -F -a 'stack robot mechanism planar'
+complete -c moreau -n '__fish_seen_subcommand_from solve robot plot dataset sweep calibrate convert inverse' -F
 complete -c moreau -n '__fish_seen_subcommand_from run' -l formulation -x -a '(moreau list formulations --names 2>/dev/null)' -d 'how the step becomes a problem (moreau list formulations)'
 complete -c moreau -n '__fish_seen_subcommand_from run' -l solver -x -a '(moreau list solvers --names 2>/dev/null)' -d 'how the problem is solved (moreau list solvers)'
 complete -c moreau -n '__fish_seen_subcommand_from run' -l collision -x -a '(moreau list collision --names 2>/dev/null)' -d 'how contacts are found (moreau list collision)'

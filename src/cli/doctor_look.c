@@ -177,6 +177,26 @@ static bool driven(const mor_world* w, const mor_run_energy* e)
 }
 
 /* What the watched run shows. */
+/* A body that falls and falls: nothing is below it. False: there is none. A fall from v^2 / 2 g is what brings v. */
+static bool look_at_falls(mor_doctor* d, const mor_world* w)
+{
+    mor_vec3 gravity = mor_world_gravity(w);
+    double g = mor_norm(gravity);
+    if (!(g > 0.0)) return false;
+    for (int i = 0; i < mor_world_body_count(w); i++) {
+        mor_body_id id = mor_world_body(w, i);
+        if (mor_body_get_kind(w, id) != MOR_DYNAMIC) continue;
+        double speed = mor_dot(mor_body_get_state(w, id).velocity, gravity) / g, height = speed * speed / (2.0 * g);
+        if (!(speed > 0.0) || height < 20.0 || height < 50.0 * mor_doctor_thickness(w, id)) continue;
+        say(d, true,
+            "'%s' falls at %.3g m/s in the end, as from a height of %.3g m: nothing is below it. A floor is "
+            "{ name: floor, shape: plane, fixed: true }.",
+            mor_body_name(w, id), speed, height);
+        return true;
+    }
+    return false;
+}
+
 void mor_doctor_conclude(mor_doctor* d, const mor_world* w)
 {
     const mor_run_summary* s = &d->summary;
@@ -198,7 +218,8 @@ void mor_doctor_conclude(mor_doctor* d, const mor_world* w)
     if (d->deepest > 1e-6)
         say(d, d->deepest > 1e-3, "Deepest penetration %.3g m at t = %g s, between '%s' and '%s'.", d->deepest,
             d->deepest_at, d->deep[0], d->deep[1]);
-    if (d->way > 1.0)
+    bool falls = look_at_falls(d, w);
+    if (d->way > 1.0 && !falls)
         say(d, d->way > 3.0,
             "'%s' moves %.3g times its own thickness in one step: what it meets within the step is found, what "
             "it does there is coarse. A step of %.2g s follows it.",
@@ -216,7 +237,7 @@ void mor_doctor_conclude(mor_doctor* d, const mor_world* w)
             "in one island), %.0f %% the search for contacts (up to %d contacts).",
             1e3 * step, 1e3 * mor_world_get_step(w), 100.0 * solve / s->timing.total, s->mean_iterations,
             s->max_problem_size, 100.0 * s->timing.collision / s->timing.total, s->max_contacts);
-    if (s->steps > 10 && d->slowest_time > 20.0 * step)
+    if (s->steps > 10 && d->slowest_time > 20.0 * step && d->slowest_time > 1e-3)
         say(d, false, "Step %d at t = %g s took %.3g ms, the mean is %.3g ms: %d contacts, %d iterations.",
             d->slowest.step, d->slowest.time, 1e3 * d->slowest_time, 1e3 * step, d->slowest.contacts,
             d->slowest.iterations);

@@ -3,9 +3,11 @@
 #include "cli/laboratory.h"
 #include "cli/options.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct command {
     const char* name;
@@ -55,10 +57,34 @@ static void help(FILE* out)
             "Exit status:  0 success, 1 the method failed on the problem, 2 bad usage or input, 3 the system failed\n");
 }
 
-int mor_cli_fail(const mor_error* error)
+/* "; did you mean ...": the text begins with a file that is not there, and one beside it has a similar name. */
+static void print_near(const char* text)
 {
-    fprintf(stderr, "moreau: %s\n", error->text);
+    const char* colon = strstr(text, ": ");
+    char asked[4096], near[4400] = "";
+    if (!colon || colon - text >= (int)sizeof asked || strstr(text, "did you mean")) return;
+    snprintf(asked, sizeof asked, "%.*s", (int)(colon - text), text);
+    if (access(asked, F_OK) != 0 && errno == ENOENT) mor_cli_near_file(asked, false, near, sizeof near);
+    if (*near && strcmp(near, asked) != 0) fprintf(stderr, "; did you mean '%s'?", near);
+}
+
+static int fail_as(const char* who, const mor_error* error)
+{
+    char short_text[MOR_CLI_SHORT_TEXT];
+    const char* text = mor_cli_short_text(error->text, short_text);
+    fprintf(stderr, "%s: %s", who, text);
+    if (strstr(text, "No such file")) print_near(text);
+    fputc('\n', stderr);
     return error->code == MOR_OK ? MOR_SYSTEM : (int)error->code;
+}
+
+int mor_cli_fail(const mor_error* error) { return fail_as("moreau", error); }
+
+int mor_cli_fail_in(const char* command, const mor_error* error)
+{
+    char who[64];
+    snprintf(who, sizeof who, "moreau %s", command);
+    return fail_as(who, error);
 }
 
 int mor_cli_usage(const char* command, const char* format, ...)

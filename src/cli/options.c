@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +64,29 @@ static int which(const char* words, const char* word)
     return -1;
 }
 
+/* What abbreviations of --set gave: for messages about their values. */
+static struct {
+    const char *option, *set; /* --solver, method.solver.name=VALUE */
+    size_t key;               /* length of the key */
+} shorts[MOR_CLI_SHORT_SETS];
+static int short_count;
+
+const char* mor_cli_short_text(const char* text, char* out)
+{
+    const char* start = "--set ";
+    if (strncmp(text, start, strlen(start)) != 0) return text;
+    const char* set = text + strlen(start);
+    for (int i = 0; i < short_count; i++) {
+        size_t length = strlen(shorts[i].set), place;
+        if (strncmp(set, shorts[i].set, length) != 0 || set[length] != ':') continue;
+        place = strspn(set + length, ":0123456789"); /* line and column */
+        snprintf(out, MOR_CLI_SHORT_TEXT, "%s %s:%s", shorts[i].option, shorts[i].set + shorts[i].key + 1,
+                 set + length + place);
+        return out;
+    }
+    return text;
+}
+
 static int add_set(const mor_cli_command* c, const mor_cli_option* o, mor_cli_sets* sets, const char* value)
 {
     if (!o->key && !strchr(value, '=')) return mor_cli_usage(c->name, "%s %s: expected KEY=VALUE", o->name, value);
@@ -76,6 +100,10 @@ static int add_set(const mor_cli_command* c, const mor_cli_option* o, mor_cli_se
     if (snprintf(text, sizeof sets->storage[0], "%s=%s", o->key, value) >= (int)sizeof sets->storage[0])
         return mor_cli_usage(c->name, "%s: the value is too long", o->name);
     sets->items[sets->count++] = text;
+    if (short_count < MOR_CLI_SHORT_SETS) {
+        shorts[short_count].option = o->name, shorts[short_count].set = text;
+        shorts[short_count++].key = strlen(o->key);
+    }
     return 0;
 }
 

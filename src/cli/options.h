@@ -49,6 +49,11 @@ typedef struct mor_cli_sets {
     char storage[MOR_CLI_SHORT_SETS][256];
 } mor_cli_sets;
 
+/* A message about "--set KEY=VALUE:LINE:COLUMN: ..." in the words of the user, "--solver VALUE: ...", if an abbreviation
+ * of --set gave it; else `text` itself. */
+enum { MOR_CLI_SHORT_TEXT = 4096 };
+const char* mor_cli_short_text(const char* text, char* out);
+
 /* Returned by a command instead of an exit status: --help was printed, there is nothing to do. */
 enum { MOR_CLI_DONE = -1 };
 

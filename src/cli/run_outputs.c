@@ -125,14 +125,23 @@ static void print_integrator(const mor_world* w, const mor_run_summary* s)
 static void print_slow(const mor_world* w, const mor_run_summary* s)
 {
     if (s->wall < 1.0 || s->wall < mor_world_time(w)) return;
-    double solve = s->timing.formulate + s->timing.solve;
-    if (solve > 0.5 * s->timing.total)
-        printf("  slower than real time: %.0f %% is the solver, on problems of up to %d rows with %.3g iterations per "
-               "step; `moreau doctor` says what may help\n",
-               100.0 * solve / s->timing.total, s->max_problem_size, s->mean_iterations);
-    else if (s->timing.collision > 0.5 * s->timing.total)
-        printf("  slower than real time: %.0f %% is the search for contacts; `moreau doctor` says what may help\n",
-               100.0 * s->timing.collision / s->timing.total);
+    const mor_timing* t = &s->timing;
+    double solve = t->formulate + t->solve;
+    const struct {
+        double time;
+        const char* what;
+    } parts[] = { { solve, "the solver" },
+                  { t->collision, "the search for contacts" },
+                  { t->assemble, "setting up masses, joints and contacts" },
+                  { t->integrate, "moving the bodies" },
+                  { t->record, "recording" } };
+    int most = 0;
+    for (int i = 1; i < (int)(sizeof parts / sizeof *parts); i++)
+        if (parts[i].time > parts[most].time) most = i;
+    printf("  slower than real time: %.0f %% is %s", 100.0 * parts[most].time / t->total, parts[most].what);
+    if (most == 0)
+        printf(", on problems of up to %d rows with %.3g iterations per step", s->max_problem_size, s->mean_iterations);
+    puts("; `moreau doctor` says what may help");
 }
 
 void mor_cli_tell_deep(const mor_run_deep* d)

@@ -121,15 +121,16 @@ static int is_model(const struct dirent* e)
     return 0;
 }
 
-/* The file beside the one that is not there whose name is nearest to it; "" if none is near. */
-static void near_file(const char* asked, char* near, size_t size)
+static int is_visible(const struct dirent* e) { return e->d_name[0] != '.'; }
+
+void mor_cli_near_file(const char* asked, bool models, char* near, size_t size)
 {
     const char* slash = strrchr(asked, '/');
     const char* name = slash ? slash + 1 : asked;
     char folder[4096] = ".";
     if (slash) snprintf(folder, sizeof folder, "%.*s", slash == asked ? 1 : (int)(slash - asked), asked);
     struct dirent** files = NULL;
-    int count = scandir(folder, &files, is_model, alphasort);
+    int count = scandir(folder, &files, models ? is_model : is_visible, alphasort);
     const char** names = count > 0 ? calloc((size_t)count + 1, sizeof *names) : NULL;
     for (int i = 0; names && i < count; i++) names[i] = files[i]->d_name;
     const char* best = names ? mor_did_you_mean(name, names) : NULL;
@@ -147,7 +148,7 @@ int mor_cli_no_scene(const char* asked, const mor_error* error)
     char name[256], file[4400];
     snprintf(name, sizeof name, "%s", slash ? slash + 1 : asked);
     bool missing = access(asked, F_OK) != 0 && strcmp(asked, "-") != 0;
-    if (missing) near_file(asked, file, sizeof file);
+    if (missing) mor_cli_near_file(asked, true, file, sizeof file);
     if (missing && *file) {
         mor_fail(&hinted, error->code, "%.600s; did you mean '%.600s'?", error->text, file);
         return mor_cli_fail(&hinted);

@@ -241,7 +241,7 @@ int mor_cli_solve(int argc, char** argv)
         mor_problem_file file;
         mor_code code = mor_cli_problem_load(a.files[k], a.kind, &file, &error);
         if (code) {
-            fprintf(stderr, "moreau solve: %s\n", error.text);
+            mor_cli_fail_in("solve", &error);
             if ((int)code > status) status = code;
             continue;
         }

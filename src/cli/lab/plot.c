@@ -159,7 +159,7 @@ int mor_cli_plot(int argc, char** argv)
     default_output(a.files[0], output, sizeof output);
     if (a.output) snprintf(output, sizeof output, "%s", a.output);
     if (!code) code = mor_figure_write(figure, output, &error);
-    if (code) fprintf(stderr, "moreau plot: %s\n", error.text);
+    if (code) mor_cli_fail_in("plot", &error);
     else printf("%s\n", output);
 
     if (figure) mor_figure_clear(figure);
