@@ -107,6 +107,24 @@ static void a_killed_run_goes_on_where_it_stopped(void** state)
     assert_string_equal(a, b);
     free(a);
     free(b);
+    /* parts of shards in folders of their own, put together: the same table to the byte, with its times */
+    assert_int_equal(run("22 --quick --threads 1 --shard 2/3 -o killed"), 0); /* all is there */
+    char line[600];
+    snprintf(line, sizeof line,
+             "cd '%s' && mkdir -p a/parts b/parts && cp killed/parts/*-00.bin a/parts && cp killed/parts/*-0[12].bin "
+             "b/parts",
+             folder);
+    assert_int_equal(system(line), 0);
+    assert_int_equal(run("22 --quick --merge a -o merged"), 2);
+    char* told = slurp("err");
+    assert_non_null(strstr(told, "is not there: a shard is not named"));
+    free(told);
+    assert_int_equal(run("22 --quick --merge a b -o merged"), 0);
+    char *c = slurp("killed/figure-19/errors.csv"), *d = slurp("merged/figure-19/errors.csv");
+    assert_string_equal(c, d);
+    free(c);
+    free(d);
+    assert_true(there("merged/index.html", NULL));
     /* another seed or extent does not take these parts for its own */
     assert_true(there("whole/parts/quick-seed-18-19-field-02.bin", NULL));
     assert_false(there("whole/parts/full-seed-18-19-field-02.bin", NULL));

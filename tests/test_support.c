@@ -126,6 +126,111 @@ static void a_push_feels_the_friction(void** state)
     mor_scene_destroy(scene);
 }
 
+/* What the points rub of with these velocities, per c. */
+static double rub(double R, double angle, double vx, double vy, double w)
+{
+    double sum = 0;
+    for (int p = 0; p < 3; p++) {
+        double a = angle + 2.0943951023931953 * p, x = R * cos(a), y = R * sin(a);
+        sum += hypot(vx - w * y, vy + w * x);
+    }
+    return sum;
+}
+
+/* A slow push off the middle, without friction at the contact: the body moves such that the plane's friction takes the
+ * least power of all motions with that speed of the contact (Goyal, Ruina and Papadopoulos 1991). Least by brute force:
+ * a grid that shrinks. */
+static void a_slow_push_takes_the_least_power(void** state)
+{
+    (void)state;
+    mor_rng r = { 9 };
+    for (int k = 0; k < 12; k++) {
+        double R = between(&r, 0.005, 0.04), V = 1e-3, d = between(&r, -0.02, 0.02);
+        char text[1000];
+        snprintf(
+            text, sizeof text,
+            "moreau: 1\ndimension: 2\ngravity: [0, 0]\ntime: { step: 0.01, end: 1 }\nmethod: { formulation: %s }\n"
+            "bodies:\n  - { name: b, shape: { disc: 0.03, position: [0, %.17g] }, mass: 0.2, com: [0, 0], inertia: "
+            "1.0e-4, friction: 0, support: { friction: 0.3, radius: %.17g } }\n"
+            "  - { name: pusher, shape: { box: [0.02, 0.2] }, friction: 0, position: [-0.04, 0], kinematic: { "
+            "velocity: [0.001, 0] } }\n",
+            k % 2 ? "st" : "ncp", d, R);
+        mor_scene* scene = NULL;
+        mor_world* w = test_scene_text(text, &scene);
+        mor_body_id b = mor_world_find_body(w, "b");
+        test_steps(w, 20);
+        mor_body_state before = test_state(w, b);
+        test_steps(w, 1);
+        mor_body_state s = test_state(w, b);
+        double angle = 2.0 * atan2(before.pose.rotation.z, before.pose.rotation.w);
+        double arm = d * cos(angle); /* of the disc's middle, and so of the contact, above the centre of mass */
+        double best[2] = { 0, 0 }, least = 1e9;
+        for (double size = 10 * V; size > 1e-9; size *= 0.5)
+            for (int i = 0; i < 81; i++) {
+                double vy = best[0] + 0.25 * size * (i % 9 - 4), spin = best[1] + 0.25 * size / R * (i / 9 - 4);
+                double power = rub(R, angle, V + spin * arm, vy, spin);
+                if (power < least) least = power, best[0] = vy, best[1] = spin;
+            }
+        double mine = rub(R, angle, s.velocity.x, s.velocity.y, s.angular_velocity.z);
+        test_near(s.velocity.x - s.angular_velocity.z * arm, V, 1e-3 * V, "speed of the contact");
+        test_near(mine, least, 1e-4 * least, "power");
+        test_near(s.angular_velocity.z, best[1], 0.02 * V / R, "spin");
+        mor_world_destroy(w);
+        mor_scene_destroy(scene);
+    }
+}
+
+/* A body that rests is hit by another one: it is no wall. Without bounce both go on together, and friction takes
+ * mu m g h of each in a step. */
+static void a_body_at_rest_is_no_wall(void** state)
+{
+    (void)state;
+    const char* text =
+        "moreau: 1\ndimension: 2\ngravity: [0, 0]\ntime: { step: 0.001, end: 1 }\nbodies:\n"
+        "  - { name: a, shape: { disc: 0.03 }, mass: 0.2, friction: 0, position: [-0.0605, 0], velocity: "
+        "[1, 0], support: { friction: 0.3, radius: 0.02 } }\n"
+        "  - { name: b, shape: { disc: 0.03 }, mass: 0.6, friction: 0, support: { friction: 0.3, radius: "
+        "0.02 } }\n";
+    mor_scene* scene = NULL;
+    mor_world* w = test_scene_text(text, &scene);
+    test_steps(w, 10);
+    double v[2], t = mor_world_time(w);
+    v[0] = test_state(w, mor_world_find_body(w, "a")).velocity.x;
+    v[1] = test_state(w, mor_world_find_body(w, "b")).velocity.x;
+    test_near(0.2 * v[0] + 0.6 * v[1], 0.2 - 0.8 * 0.3 * 9.81 * t, 0.6 * 0.3 * 9.81 * 0.002, "momentum");
+    test_near(v[1], v[0], 0.01, "together");
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+}
+
+/* A force on the first of two bodies that touch: they stay below the friction of both, and go with (F - mu m g)/m. */
+static void a_row_of_bodies_is_pushed(void** state)
+{
+    (void)state;
+    const double weight = 0.3 * 0.8 * 9.81;
+    const char* text = "moreau: 1\ndimension: 2\ngravity: [0, 0]\ntime: { step: 0.002, end: 1 }\nbodies:\n"
+                       "  - { name: a, shape: { box: [0.06, 0.06] }, mass: 0.2, friction: 0, position: [-0.06, 0], "
+                       "support: { friction: 0.3, radius: 0.02 } }\n"
+                       "  - { name: b, shape: { box: [0.06, 0.06] }, mass: 0.6, friction: 0, support: { friction: 0.3, "
+                       "radius: 0.02 } }\n";
+    for (int k = 0; k < 2; k++) {
+        double F = (k ? 1.5 : 0.9) * weight;
+        mor_scene* scene = NULL;
+        mor_world* w = test_scene_text(text, &scene);
+        mor_body_id a = mor_world_find_body(w, "a"), b = mor_world_find_body(w, "b");
+        for (int i = 0; i < 200; i++) {
+            mor_body_apply(w, a, mor_v3(F, 0, 0), test_state(w, a).com);
+            test_steps(w, 1);
+        }
+        mor_body_state s = test_state(w, b);
+        double speed = (F - weight) / 0.8 * 0.4;
+        if (k) test_near(s.velocity.x, speed, 0.01 * speed, "speed");
+        else test_near(s.com.x, 0, 1e-6, "it stays");
+        mor_world_destroy(w);
+        mor_scene_destroy(scene);
+    }
+}
+
 static void bad_supports_are_refused(void** state)
 {
     (void)state;
@@ -148,8 +253,13 @@ static void bad_supports_are_refused(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sliding_body_stops),          cmocka_unit_test(a_spinning_body_stops),
-        cmocka_unit_test(the_answer_is_the_least_point), cmocka_unit_test(a_push_feels_the_friction),
+        cmocka_unit_test(a_sliding_body_stops),
+        cmocka_unit_test(a_spinning_body_stops),
+        cmocka_unit_test(the_answer_is_the_least_point),
+        cmocka_unit_test(a_push_feels_the_friction),
+        cmocka_unit_test(a_slow_push_takes_the_least_power),
+        cmocka_unit_test(a_body_at_rest_is_no_wall),
+        cmocka_unit_test(a_row_of_bodies_is_pushed),
         cmocka_unit_test(bad_supports_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,6 +16,7 @@
 #include "formulation/contact_rows.h"
 #include "formulation/rows.h"
 #include "model/each_tree.h"
+#include "model/support.h"
 
 #include <string.h>
 
@@ -168,6 +169,7 @@ static bool prepare_trees(mor_step* k)
     k->mass_inverse = mor_arena_alloc(k->arena, (size_t)mass * sizeof(double));
     if (!k->nu || !k->nu_free || !k->nu_new || !k->mass || !k->mass_inverse) return false;
     mark_touched(k);
+    mor_support_mark(k);
     mor_step_each_tree(k, prepare_tree);
     memcpy(k->nu_new, k->nu_free, (size_t)dof * sizeof(double));
     return true;

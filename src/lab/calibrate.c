@@ -1,6 +1,6 @@
 /* Calibration: for every method starts, fit, intervals, and the errors of the runs that were held out.
  *
- * The first start is the plan's, the others a Latin hypercube of the ranges. Evaluations are shared equally by the
+ * Searches begin at several points (calibrate_starts.c). Evaluations are shared equally by the
  * starts; a point that was evaluated before costs nothing, so an interrupted calibration goes on by asking again, and
  * the journals of shards are put together in the same way. A fit is one method in one split. */
 #include "lab/calibrate.h"
@@ -84,25 +84,6 @@ static double cost(void* user, const double* z)
     return mean[0];
 }
 
-/* Start number k: the plan's, then one point in each of equal parts of every range, in random order. */
-static void start_at(const mor_calibration* c, const mor_cal_method* m, int k, double* z)
-{
-    int parts = c->starts - 1, order[1000];
-    mor_rng rng = { (uint64_t)c->seed + 5u };
-    for (int i = 0; i < m->parameter_count; i++) {
-        const mor_cal_parameter* p = &c->parameters[m->parameters[i]];
-        z[i] = mor_cal_to_unit(p, p->start);
-        if (k == 0) continue;
-        for (int a = 0; a < parts; a++) order[a] = a;
-        for (int a = parts - 1; a > 0; a--) {
-            int b = (int)(mor_rng_uniform(&rng) * (a + 1)), swap = order[a];
-            if (b > a) b = a;
-            order[a] = order[b], order[b] = swap;
-        }
-        z[i] = (order[k - 1] + 0.5) / parts;
-    }
-}
-
 static int grid_points(const mor_cal_parameter* p)
 {
     return p->step > 0.0 ? (int)floor((p->high - p->low) / p->step + 1.0 + 1e-9) : 11;
@@ -116,26 +97,31 @@ static mor_code search(session* s, bool go_on, double* z, double* best, mor_erro
     bool grid = strcmp(c->optimiser, "grid") == 0, slopes = strcmp(c->optimiser, "gradient") == 0;
     bool global =
         strcmp(c->optimiser, "crs2") == 0 || strcmp(c->optimiser, "direct") == 0 || strcmp(c->optimiser, "isres") == 0;
-    int n = m->parameter_count, starts = grid || global || go_on ? 1 : c->starts, counts[MOR_CAL_PARAMETERS];
-    int share = c->evaluations / starts > 1 ? c->evaluations / starts : 1;
-    double y[MOR_CAL_PARAMETERS], f;
+    int n = m->parameter_count, starts = 1, counts[MOR_CAL_PARAMETERS];
+    double f;
     *best = HUGE_VAL;
     if (slopes && m->engine)
         return mor_fail(error, MOR_BAD_INPUT,
                         "%.60s: the slopes of another engine are not known; take another optimiser", m->name);
     for (int i = 0; i < n; i++) counts[i] = grid_points(&c->parameters[m->parameters[i]]);
-    for (int k = 0; k < starts && !s->stop; k++) {
-        if (go_on) memcpy(y, z, (size_t)n * sizeof *y);
-        else start_at(c, m, k, y);
-        mor_code code = slopes ? mor_cal_gradient(c, s->method, y, cost, s, share, &s->stop, &f, error)
-                               : mor_optimise(c->optimiser, n, counts, y, cost, s, share, c->tolerance,
-                                              go_on ? 0.05 : 0.15, (unsigned long)c->seed, &s->stop, &f, error);
-        if (code) return code;
-        if (!(f < *best)) continue;
+    double* all = malloc((size_t)c->starts * (size_t)n * sizeof *all);
+    mor_code code = all ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
+    if (!code && go_on) memcpy(all, z, (size_t)n * sizeof *all);
+    else if (!code)
+        code =
+            mor_cal_make_starts(c, s->method, grid || global ? 1 : c->starts, cost, s, &s->stop, all, &starts, error);
+    int share = c->evaluations / starts > 1 ? c->evaluations / starts : 1;
+    for (int k = 0; k < starts && !s->stop && !code; k++) {
+        double* y = all + k * n;
+        code = slopes ? mor_cal_gradient(c, s->method, y, cost, s, share, &s->stop, &f, error)
+                      : mor_optimise(c->optimiser, n, counts, y, cost, s, share, c->tolerance, go_on ? 0.05 : 0.15,
+                                     (unsigned long)c->seed, &s->stop, &f, error);
+        if (code || !(f < *best)) continue;
         *best = f;
         memcpy(z, y, (size_t)n * sizeof *z);
     }
-    return s->code;
+    free(all);
+    return code ? code : s->code;
 }
 
 /* Short horizons first, if the plan has any: their errors are smooth in the values, those of long paths are rough. */

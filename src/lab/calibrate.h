@@ -144,6 +144,7 @@ typedef struct mor_calibration {
     int after_contact;              /* only so many samples after the flight count; 0: all samples */
     char optimiser[32];
     int starts, evaluations, bootstrap, profile;
+    int scan;                                      /* points that are evaluated first; the best of them are starts */
     int horizons[MOR_CAL_HORIZONS], horizon_count; /* values of after_contact that are fitted first, in order */
     double seed, tolerance;
     uint64_t condition; /* hash of plan, scene and data */
@@ -202,6 +203,8 @@ typedef struct mor_cal_pose {
     bool has_x, has_q;
 } mor_cal_pose;
 mor_cal_pose mor_cal_measured(const mor_calibration* c, const char* body, int row);
+/* The numbers of a quantity at a row, in SI; *complete false: some are missing. */
+mor_vec3 mor_cal_numbers(const mor_calibration* c, const mor_cal_quantity* q, int row, bool* complete);
 /* Rotation vector from a to b, world axes. */
 mor_vec3 mor_cal_turn(mor_quat a, mor_quat b);
 double mor_cal_time(const mor_calibration* c, const mor_cal_run* run, int sample);
@@ -209,6 +212,9 @@ double mor_cal_time(const mor_calibration* c, const mor_cal_run* run, int sample
 /* optimiser.c: minimises `cost` in the unit cube from z, which becomes the best point. `grid`: points along each side,
  * for the optimiser of that name. */
 typedef double (*mor_cal_cost)(void* user, const double* z);
+/* calibrate_starts.c: at most `wanted` points of the unit cube (starts: that many x the method's parameters). */
+mor_code mor_cal_make_starts(const mor_calibration* c, int method, int wanted, mor_cal_cost cost, void* user,
+                             volatile bool* stop, double* starts, int* count, mor_error* error);
 /* calibrate_gradient.c: the same by Gauss, Newton, Levenberg and Marquardt with slopes through contact. */
 mor_code mor_cal_gradient(mor_calibration* c, int method, double* z, mor_cal_cost cost, void* user, int evaluations,
                           volatile bool* stop, double* best, mor_error* error);
@@ -241,6 +247,29 @@ int mor_cal_mean(const mor_calibration* c, const mor_cal_score* scores, bool tra
 void mor_cal_compare(mor_calibration* c);
 double mor_cal_to_unit(const mor_cal_parameter* p, double x);
 double mor_cal_from_unit(const mor_cal_parameter* p, double z);
+
+/* calibrate_audit.c: what the data say of themselves before anything is fitted. */
+enum { MOR_CAL_FINDINGS = 12 };
+typedef struct mor_cal_audit {
+    char body[64];
+    int runs, samples;                     /* that fly for at least five samples; their samples */
+    double gravity[3], gravity_error[3];   /* of the flights, in the data's lengths [m/s^2] */
+    double com[3], com_error[3];           /* centre of mass from the flights, in the frame that is measured [m] */
+    double scene_gravity[3], scene_com[3]; /* what the scene says */
+    double noise;                          /* rms of position about the fitted flights [m] */
+    double velocity[3];                    /* rms of the columns less backward, forward, central differences [m/s] */
+    double velocity_scale;                 /* of the columns to those differences; NaN: there are no columns */
+    double spin[2];                        /* rms of the columns less turns per time, in world and body axes [rad/s] */
+    double spin_scale;
+    double rest_gap; /* median at the last samples: to what the body lies on [m]; NaN: it touches nothing */
+    int finding_count;
+    char findings[MOR_CAL_FINDINGS][240]; /* what does not fit, and what to do */
+} mor_cal_audit;
+/* Looks at the measured bodies of a plan that was read: at most `most`, returns how many through *count. */
+MOR_API mor_code mor_calibration_audit(mor_calibration* c, mor_cal_audit* audits, int most, int* count,
+                                       mor_error* error);
+MOR_API void mor_cal_audit_print(const mor_cal_audit* audit, FILE* out);
+MOR_API void mor_cal_audit_json(const mor_cal_audit* audits, int count, FILE* out);
 
 /* calibrate_output.c, calibrate_page.c */
 MOR_API void mor_calibration_write_json(const mor_calibration* c, FILE* out);

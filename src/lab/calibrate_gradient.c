@@ -25,7 +25,7 @@
 #include <string.h>
 
 enum { ROUNDS = 60, TRIALS = 8, MOST_INPUTS = MOR_CAL_PARAMETERS * MOR_CAL_PATHS };
-#define LITTLE 1e-5 /* of the range, for differences */
+#define LITTLE 1e-4 /* of the range, for differences */
 #define FLAT 1e-12  /* of the steepest value: one that changes nothing here is held, as friction where all sticks */
 #define SMALL 1e-9  /* m: misses below weigh no more */
 
@@ -225,7 +225,7 @@ static mor_code trace(gradient* g, mor_world* w, const mor_cal_run* run, path* p
             last = mor_world_time(w);
             memcpy(before, now, sizeof now);
             memcpy(before_slopes, slopes, each * sizeof *slopes);
-            if (k) code = follow_step(k, w, g->n, g->error);
+            if (k && k->count) code = follow_step(k, w, g->n, g->error);
             if (!code) code = mor_world_step(w, NULL, g->error);
             if (!code) look(w, p, k, g->n, now, slopes);
         }
@@ -280,15 +280,17 @@ static mor_code differ(gradient* g, const double* x, int index, int i, path* p)
 {
     const mor_cal_parameter* of = parameter(g, i);
     double by = LITTLE * (of->high - of->low), at[MOR_CAL_PARAMETERS];
+    double to[2] = { mor_max(x[i] - by, of->low),
+                     mor_min(x[i] + by, of->high) }; /* a range may end where a scene does */
     path side[2] = { { 0 } };
     mor_code code = MOR_OK;
     for (int s = 0; s < 2 && !code; s++) {
         memcpy(at, x, (size_t)g->n * sizeof *at);
-        at[i] += s ? by : -by;
+        at[i] = to[s];
         code = move(g, at, index, false, &side[s], NULL);
     }
     for (int r = 0; r < p->rows && !code; r++)
-        p->J[(size_t)r * (size_t)g->n + (size_t)i] = (side[1].r[r] - side[0].r[r]) / (2.0 * by);
+        p->J[(size_t)r * (size_t)g->n + (size_t)i] = (side[1].r[r] - side[0].r[r]) / (to[1] - to[0]);
     for (int s = 0; s < 2; s++) free(side[s].r);
     return code;
 }
@@ -380,6 +382,10 @@ mor_code mor_cal_gradient(mor_calibration* c, int method, double* z, mor_cal_cos
     for (int round = 0; round < ROUNDS && better && !code && !*stop && isfinite(*best); round++) {
         code = linearise(g, z);
         better = false;
+        if (code && code != MOR_SYSTEM && code != MOR_BAD_INPUT) { /* a run beside this point cannot be simulated */
+            *error = (mor_error){ 0 }, code = MOR_OK;
+            break;
+        }
         for (int k = 0; k < TRIALS && !better && !code && !*stop; k++, l *= 5.0) {
             if (c->results[method].evaluations - from >= evaluations || !propose(g, z, l, to)) break;
             double f = cost(user, to), moved = 0.0;

@@ -19,7 +19,7 @@
 
 enum { PASSES = 3, LEAST_SAMPLES = 4, UNKNOWNS = 12 };
 
-static mor_vec3 numbers(const mor_calibration* c, const mor_cal_quantity* q, int row, bool* complete)
+mor_vec3 mor_cal_numbers(const mor_calibration* c, const mor_cal_quantity* q, int row, bool* complete)
 {
     double v[4] = { 0 };
     *complete = true;
@@ -38,7 +38,7 @@ mor_cal_pose mor_cal_measured(const mor_calibration* c, const char* body, int ro
         const mor_cal_quantity* q = &c->measured[i];
         if (strcmp(q->body, body) != 0) continue;
         bool complete;
-        mor_vec3 v = numbers(c, q, row, &complete);
+        mor_vec3 v = mor_cal_numbers(c, q, row, &complete);
         if (q->kind == MOR_CAL_POSITION) pose.x = v, pose.has_x = complete;
         if (q->kind == MOR_CAL_ANGLE) pose.q = mor_quat_exp(mor_v3(0, 0, v.x)), pose.has_q = complete;
         if (q->kind != MOR_CAL_QUATERNION) continue;
@@ -79,7 +79,7 @@ static mor_body_state given(const mor_calibration* c, const mor_world* w, mor_bo
         const mor_cal_quantity* q = &c->initial[i];
         if (strcmp(q->body, body) != 0) continue;
         bool complete;
-        mor_vec3 x = numbers(c, q, row, &complete);
+        mor_vec3 x = mor_cal_numbers(c, q, row, &complete);
         if (!complete) continue;
         if (q->body_frame) x = mor_rotate(s.pose.rotation, x);
         if (q->kind == MOR_CAL_VELOCITY) v = x, velocity = true;

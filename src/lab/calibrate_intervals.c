@@ -46,20 +46,25 @@ double mor_cal_significance(const mor_cal_work* k, const mor_cal_point* p, doubl
 /* A step of parameter j that the data can tell. False: stopped. */
 static bool find_step(mor_cal_work* k, int j)
 {
-    k->d[j] = 0.05;
+    k->d[j] = 0.05, k->flat[j] = true;
     for (int i = 0; i < TRIES; i++) {
         double z[MOR_CAL_PARAMETERS], rise = 0.0, most = 0.0;
+        int sides = 0;
         for (int side = -1; side <= 1; side += 2) {
             memcpy(z, k->z, sizeof z);
             z[j] = mor_min(mor_max(z[j] + side * k->d[j], 0.0), 1.0);
             if (z[j] == k->z[j]) continue;
             const mor_cal_point* p = mor_cal_at(k, z);
-            double part;
+            double part, here;
             if (!p) return false;
-            rise = mor_max(rise, mor_cal_significance(k, p, &part));
+            here = mor_cal_significance(k, p, &part);
+            if (isinf(part)) continue; /* a run cannot be simulated there: a wall, not a steep error */
+            sides++;
+            rise = mor_max(rise, here);
             most = mor_max(most, part);
         }
-        k->flat[j] = rise < 1.0;
+        k->flat[j] = k->flat[j] && rise < 1.0; /* no step changed the error */
+        if (sides == 0) most = HUGE_VAL;
         if (most > 0.4) k->d[j] *= 0.4;
         else if (most < 0.05 && k->d[j] < 1.0) k->d[j] = mor_min(2.5 * k->d[j], 1.0);
         else break;
@@ -222,8 +227,11 @@ static bool draw(mor_cal_work* k, const double* centre, mor_cal_result* r, doubl
         for (int b = 0; b < B; b++) one[b] = all[b * n + i];
         qsort(one, (size_t)B, sizeof *one, mor_cal_ascending);
         spread[i] = mor_cal_quantile(one, B, 0.975) - mor_cal_quantile(one, B, 0.025);
-        double low = k->z[i] + t * k->d[i] * mor_min(mor_cal_quantile(one, B, 0.025) - centre[i], 0.0);
-        double high = k->z[i] + t * k->d[i] * mor_max(mor_cal_quantile(one, B, 0.975) - centre[i], 0.0);
+        /* about the least point of all runs, or about the middle of the draws where these lie to one side of it */
+        double middle = mor_cal_quantile(one, B, 0.5);
+        double below = mor_cal_quantile(one, B, 0.025) - mor_max(centre[i], middle);
+        double above = mor_cal_quantile(one, B, 0.975) - mor_min(centre[i], middle);
+        double low = k->z[i] + t * k->d[i] * below, high = k->z[i] + t * k->d[i] * above;
         r->intervals[i].low = mor_cal_from_unit(p, mor_max(low, 0.0));
         r->intervals[i].high = mor_cal_from_unit(p, mor_min(high, 1.0));
         for (int j = 0; j < n; j++)

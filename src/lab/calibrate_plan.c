@@ -81,7 +81,7 @@ static const mor_key_table error_table = { "error", "error", "", error_keys, TAB
 
 typedef struct raw_optimiser {
     const char* name;
-    int starts, evaluations;
+    int starts, evaluations, scan;
     double tolerance, seed;
     const mor_node* horizons;
 } raw_optimiser;
@@ -90,6 +90,7 @@ static const mor_key optimiser_keys[] = {
     { TEXT(raw_optimiser, name) },
     { KEY(raw_optimiser, starts, MOR_KEY_INT), .initial = 4, .min = 1, .max = 1000 },
     { KEY(raw_optimiser, evaluations, MOR_KEY_INT), .initial = 500, .min = 1, .max = 1e8 },
+    { KEY(raw_optimiser, scan, MOR_KEY_INT), .initial = 0, .min = 0, .max = 1e6 },
     { NUMBER(raw_optimiser, tolerance), .initial = 1e-4, POSITIVE },
     { NUMBER(raw_optimiser, seed), .initial = 1.0, NOT_NEGATIVE },
     { NODE(raw_optimiser, horizons) },
@@ -315,6 +316,7 @@ static mor_code read_options(mor_calibration* c, const raw_plan* raw, mor_error*
     c->error = (mor_cal_error)e.name, c->rotation_weight = e.rotation_weight, c->window = e.window;
     snprintf(c->optimiser, sizeof c->optimiser, "%.31s", o.name);
     c->starts = o.starts, c->evaluations = o.evaluations, c->tolerance = o.tolerance, c->seed = o.seed;
+    c->scan = o.scan;
     c->bootstrap = i.bootstrap, c->profile = i.profile;
     return o.horizons ? read_horizons(c, o.horizons, error) : MOR_OK;
 }

@@ -4,7 +4,11 @@
  * files of their own in DIR/parts, written under a temporary name and renamed, and are not computed again when they are
  * there: an interrupted run goes on where it stopped. index.html is the fragments in order, each with the paper's
  * claim, our number and whether the claim holds in our data; data.h5 holds the same tables as the CSV files. Results
- * depend on the seed only, not on the number of threads. */
+ * depend on the seed only, not on the number of threads.
+ *
+ * A shard makes every n-th part of figures that have parts, and every n-th of the other figures as a whole, with a mark
+ * in DIR/parts that it is there. A merge computes nothing that is expensive: it draws and writes what the parts hold.
+ * */
 #include "lab/reproduce.h"
 #include "io/text/output.h"
 #include "base/workers.h"
@@ -17,16 +21,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const struct figure {
     const char* name; /* of its directory */
     int first, last;  /* figures of the PEG paper; 3 to 5 are drawings */
     mor_code (*run)(const mor_reproduce*, mor_error*);
-} figures[] = { { "1", 1, 2, mor_reproduce_energy },      { "6", 6, 9, mor_reproduce_hills },
-                { "10", 10, 17, mor_reproduce_sawtooth }, { "18", 18, 18, mor_reproduce_steps },
-                { "19", 19, 22, mor_reproduce_rod },      { "spheres", 0, 0, mor_reproduce_spheres },
-                { "tables", 0, 0, mor_reproduce_tables }, { "joints", 0, 0, mor_reproduce_joints },
-                { "grasp", 0, 0, mor_reproduce_grasp } };
+    bool parts; /* its expensive parts are files */
+} figures[] = { { "1", 1, 2, mor_reproduce_energy, false },      { "6", 6, 9, mor_reproduce_hills, false },
+                { "10", 10, 17, mor_reproduce_sawtooth, false }, { "18", 18, 18, mor_reproduce_steps, true },
+                { "19", 19, 22, mor_reproduce_rod, true },       { "spheres", 0, 0, mor_reproduce_spheres, false },
+                { "tables", 0, 0, mor_reproduce_tables, false }, { "joints", 0, 0, mor_reproduce_joints, false },
+                { "grasp", 0, 0, mor_reproduce_grasp, false } };
 enum { FIGURES = sizeof figures / sizeof *figures };
 
 /* Whether `what` asks for it: its name, a figure's number, or table1. */
@@ -62,6 +68,14 @@ mor_path mor_reproduce_part(const mor_reproduce* o, const char* format, ...)
     vsnprintf(p.text + n, sizeof p.text - (size_t)n, format, args);
     va_end(args);
     return p;
+}
+
+bool mor_reproduce_own(const mor_reproduce* o, int index) { return o->shards < 2 || index % o->shards == o->shard - 1; }
+
+mor_code mor_reproduce_missing(const char* path, mor_error* error)
+{
+    return mor_fail(error, MOR_BAD_INPUT,
+                    "%.600s is not there: a shard is not named, has not ended, or ran with other settings", path);
 }
 
 FILE* mor_reproduce_open(const char* path) { return mor_output_open(path, NULL); }
@@ -255,6 +269,23 @@ static mor_code write_data(const mor_reproduce* o, mor_error* error)
     return code;
 }
 
+/* One figure: as a whole, this shard's share of it, or from what shards left. */
+static mor_code run_figure(const mor_reproduce* o, int index, mor_error* error)
+{
+    const struct figure* f = &figures[index];
+    mor_path done = mor_reproduce_part(o, "figure-%s.done", f->name), sub = mor_reproduce_path(o, "figure-%s", f->name);
+    bool alone = !o->shards && !o->merge;
+    if (!alone && !f->parts && o->merge)
+        return access(done.text, R_OK) == 0 ? MOR_OK : mor_reproduce_missing(done.text, error);
+    if (!alone && !f->parts && (!mor_reproduce_own(o, index) || access(done.text, R_OK) == 0)) return MOR_OK;
+    mor_code code = make_directory(sub.text, error);
+    if (!code) code = f->run(o, error);
+    if (code || alone || f->parts) return code;
+    FILE* mark = mor_reproduce_open(done.text);
+    if (mark) fprintf(mark, "figure %s\n", f->name);
+    return mor_reproduce_close(mark, done.text, error);
+}
+
 mor_code mor_reproduce_run(const mor_reproduce* o, const char* figure, mor_error* error)
 {
     bool all = strcmp(figure, "all") == 0, known = all;
@@ -268,11 +299,9 @@ mor_code mor_reproduce_run(const mor_reproduce* o, const char* figure, mor_error
     mor_path parts = mor_reproduce_path(o, "parts");
     if (code == MOR_OK) code = make_directory(parts.text, error);
     for (int i = 0; code == MOR_OK && i < FIGURES; i++) {
-        if (!asked(&figures[i], figure)) continue;
-        mor_path sub = mor_reproduce_path(o, "figure-%s", figures[i].name);
-        code = make_directory(sub.text, error);
-        if (code == MOR_OK) code = figures[i].run(o, error);
+        if (asked(&figures[i], figure)) code = run_figure(o, i, error);
     }
+    if (o->shards) return code;
     if (code == MOR_OK) code = write_data(o, error);
     return code == MOR_OK ? write_page(o, error) : code;
 }

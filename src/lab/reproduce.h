@@ -17,6 +17,8 @@ typedef struct mor_reproduce {
     bool quick; /* fewer runs and larger steps: a look, not the experiment */
     void (*progress)(void* user, const char* figure, int done, int total); /* from any thread; may be NULL */
     void* user;
+    int shard, shards; /* shards > 0: only every shards-th part, from the shard-th (from 1); no page */
+    bool merge;        /* all parts must be there: they are put together, and the page is written */
 } mor_reproduce;
 
 /* One figure by its number in the paper ("7", "22"), "table1", or "all". Parts that are already in the directory are
@@ -32,6 +34,10 @@ typedef struct mor_path {
 mor_path mor_reproduce_path(const mor_reproduce* setting, const char* format, ...) MOR_PRINTF(2, 3);
 /* A path of an intermediate result; its name tells seed and extent, so that other settings do not find it. */
 mor_path mor_reproduce_part(const mor_reproduce* setting, const char* format, ...) MOR_PRINTF(2, 3);
+/* Is the part with this number one of this shard's? */
+bool mor_reproduce_own(const mor_reproduce* setting, int index);
+/* A part that a merge does not find. */
+mor_code mor_reproduce_missing(const char* path, mor_error* error);
 /* Opens a file to be renamed to `path` by mor_reproduce_close, so that a part is either there or not. */
 FILE* mor_reproduce_open(const char* path);
 mor_code mor_reproduce_close(FILE* file, const char* path, mor_error* error);

@@ -86,7 +86,11 @@ static void field_task(void* user, int number, int worker)
 {
     study* k = user;
     mor_path path = mor_reproduce_part(k->o, "19-field-%02d.bin", number);
-    if (access(path.text, R_OK) == 0) return;
+    if (access(path.text, R_OK) == 0 || !mor_reproduce_own(k->o, number)) return;
+    if (k->o->merge) {
+        mor_reproduce_missing(path.text, &k->error[worker]);
+        return;
+    }
     double* grid = malloc(3 * GRID * sizeof *grid);
     field* f = calloc(1, sizeof *f);
     bool good = grid && f && tumble(k, number, 0, 0.5 * FINEST, grid, true, NULL, &k->error[worker]);
@@ -294,6 +298,7 @@ mor_code mor_reproduce_rod(const mor_reproduce* o, mor_error* error)
     mor_code code = mor_reproduce_tasks(&limited, "19-22", k.fields, field_task, &k, error);
     for (int i = 0; i < 64 && code == MOR_OK; i++)
         if (k.error[i].code != MOR_OK) *error = k.error[i], code = error->code;
+    if (code || o->shards) return code;
     field* fields = calloc((size_t)k.fields, sizeof *fields);
     if (!fields && code == MOR_OK) code = mor_fail(error, MOR_SYSTEM, "out of memory");
     for (int i = 0; i < k.fields && code == MOR_OK; i++) {

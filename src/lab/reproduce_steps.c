@@ -142,7 +142,11 @@ static void cell_task(void* user, int index, int worker)
     study* k = user;
     int method = index % METHODS, step = k->first + index / METHODS; /* small steps first: they take longest */
     mor_path path = part_path(k, method, step);
-    if (access(path.text, R_OK) == 0) return;
+    if (access(path.text, R_OK) == 0 || !mor_reproduce_own(k->o, index)) return;
+    if (k->o->merge) {
+        mor_reproduce_missing(path.text, &k->error[worker]);
+        return;
+    }
     int per_run = SAMPLES;
     double* values = malloc((2 * (size_t)STATES * per_run + STATES) * sizeof *values);
     if (!values) {
@@ -319,7 +323,8 @@ mor_code mor_reproduce_steps(const mor_reproduce* o, mor_error* error)
      * */
     int first = k->first;
     if (o->quick) k->first = 3;
-    if (code == MOR_OK) code = mor_reproduce_tasks(&limited, "18 reference", STATES, reference_task, k, error);
+    if (code == MOR_OK && !o->merge)
+        code = mor_reproduce_tasks(&limited, "18 reference", STATES, reference_task, k, error);
     k->first = first;
     if (code == MOR_OK) code = mor_reproduce_tasks(&limited, "18", METHODS * (STEPS - k->first), cell_task, k, error);
     for (int i = 0; i < 64 && code == MOR_OK; i++)
@@ -328,10 +333,10 @@ mor_code mor_reproduce_steps(const mor_reproduce* o, mor_error* error)
     for (int m = 0; m < METHODS; m++)
         for (int s = 0; s < STEPS; s++) {
             r[m][s] = (result){ 0 };
-            if (code == MOR_OK && s >= k->first && !read_part(k, m, s, &r[m][s]))
+            if (code == MOR_OK && s >= k->first && !o->shards && !read_part(k, m, s, &r[m][s]))
                 code = mor_fail(error, MOR_SYSTEM, "cannot read %s", part_path(k, m, s).text);
         }
-    if (code == MOR_OK) code = report(k, r, error);
+    if (code == MOR_OK && !o->shards) code = report(k, r, error);
     free(k->reference);
     free(k);
     return code;

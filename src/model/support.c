@@ -9,9 +9,17 @@
  * its motion round. Where it does not stop: projected Gauss-Seidel on the points, p_k <- P(p_k - u_k/w_k),
  * w_k = 1/m + |r_k|^2/I, until Newton's method finishes it (all points slide), or to the end (some do not).
  *
- * The answer is part of the free motion of the step: contacts then act on the slowed body. So what a body is pushed
- * with is right on average over steps, and one that is pushed with less than its friction creeps by h times the speed
- * that the push gives in one step.
+ * A body that contacts or joints may act on must not be slowed first: a slow push would then find it at rest and move
+ * it by its inertia, as if there were no friction. Its friction is linearised about velocities nu_k with slips u_k and
+ * goes into the mass, in one of two ways,
+ *
+ *     c |u| <= c/2 (|u|^2/|u_k| + |u_k|)                             mass + c/|u_k| G G'        (upper quadratic)
+ *     c |u| ~  c t'u + c/2 |u|^2_across/|u_k|,  t = u_k/|u_k|        mass + c/|u_k| G (1 - t t') G',  impulse -c G t
+ *
+ * and the step is solved again about its own answer until the slips stay (support_step.c). The first never turns a
+ * motion round and goes down in every pass, the second is Newton's method. A point whose slip would turn round sticks:
+ * it gets the first with |u_k| = STILL h mu g, so that its slip is below that as long as its impulse is below c; above,
+ * it slides that way.
  *
  * S. Goyal, A. Ruina, J. Papadopoulos, "Planar sliding with dry friction", Wear 143 (1991) 307-352; J. C. Trinkle's
  * group uses the tripod for planar grasps. */
@@ -22,6 +30,7 @@
 
 enum { RINGS = 4, ON_RING = 12, MOST = RINGS * ON_RING, SWEEPS = 2000, FIRST = 6 };
 #define CHANGE 1e-14 /* of the speed that friction can take in the step */
+#define STILL 1e-6   /* of that speed: slower points stick */
 
 static int points_of(const mor_body_support* s, double angle, double r[MOST][2])
 {
@@ -112,4 +121,52 @@ void mor_support_slow(const mor_body_support* s, double m, double I, double angl
         }
         if (moved <= enough) return;
     }
+}
+
+static double still_speed(const mor_body_support* s, double h) { return STILL * h * s->friction * s->gravity; }
+
+void mor_support_linearise(const mor_body_support* s, double m, double I, double angle, double h,
+                           const mor_support_look* look, const double at[3], double nu_free[3], double M[9],
+                           double Mi[9])
+{
+    double r[MOST][2], still = still_speed(s, h);
+    int n = points_of(s, angle, r);
+    double c = h * s->friction * m * s->gravity / n;
+    double g[3] = { m * nu_free[0], m * nu_free[1], I * nu_free[2] };
+    mor_mat3 H = { { { m, 0, 0 }, { 0, m, 0 }, { 0, 0, I } } };
+    for (int k = 0; k < n; k++) {
+        double u = at[0] - at[2] * r[k][1], v = at[1] + at[2] * r[k][0], speed = sqrt(u * u + v * v);
+        double x = r[k][0], y = r[k][1];
+        bool sticks = speed <= still || (look->sticks >> k & 1u);
+        if (sticks || look->upper) {
+            double f = c / (sticks ? still : speed);
+            const double G[9] = { 1, 0, -y, 0, 1, x, -y, x, x * x + y * y };
+            for (int i = 0; i < 9; i++) H.m[i / 3][i % 3] += f * G[i];
+        } else {
+            double tx = u / speed, ty = v / speed, a[3] = { -ty, tx, x * tx + y * ty }, f = c / speed;
+            g[0] -= c * tx, g[1] -= c * ty, g[2] -= c * (x * ty - y * tx);
+            for (int i = 0; i < 9; i++) H.m[i / 3][i % 3] += f * a[i / 3] * a[i % 3];
+        }
+    }
+    mor_mat3 inverse = mor_mat3_inverse(&H);
+    mor_vec3 nu = mor_mul(&inverse, mor_v3(g[0], g[1], g[2]));
+    nu_free[0] = nu.x, nu_free[1] = nu.y, nu_free[2] = nu.z;
+    for (int i = 0; i < 9; i++) M[i] = H.m[i / 3][i % 3], Mi[i] = inverse.m[i / 3][i % 3];
+}
+
+double mor_support_change(const mor_body_support* s, double angle, double h, const double at[3], const double nu[3],
+                          uint64_t* sticks)
+{
+    double r[MOST][2], most = 0.0, still = still_speed(s, h);
+    int n = points_of(s, angle, r);
+    for (int k = 0; k < n; k++) {
+        double u = at[0] - at[2] * r[k][1], v = at[1] + at[2] * r[k][0], old = mor_hypot(u, v);
+        double x = nu[0] - nu[2] * r[k][1], y = nu[1] + nu[2] * r[k][0], now = mor_hypot(x, y);
+        bool stuck = old <= still || (*sticks >> k & 1u);
+        bool sticks_now = stuck ? now <= still * (1.0 + 1e-3) : u * x + v * y <= 0.0 || now <= still;
+        if (stuck && sticks_now) continue;
+        most = mor_max(most, stuck || sticks_now ? 1.0 : mor_hypot(x - u, y - v) / mor_max(old, now));
+        *sticks = sticks_now ? *sticks | (uint64_t)1 << k : *sticks & ~((uint64_t)1 << k);
+    }
+    return most;
 }

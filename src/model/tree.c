@@ -97,6 +97,11 @@ static void planar_prepare(mor_world* world, const mor_tree* t, double* nu, doub
     nu_free[0] = b->v.x + h * (g.x + b->force.x / m);
     nu_free[1] = b->v.y + h * (g.y + b->force.y / m);
     nu_free[2] = b->w.z + h * b->torque.z / I;
+    if (b->support.friction > 0.0 && b->look.touched) {
+        mor_support_linearise(&b->support, m, I, b->angle, h, &b->look, b->look.chosen ? b->look.at : nu, nu_free, M,
+                              Mi);
+        return;
+    }
     if (b->support.friction > 0.0) mor_support_slow(&b->support, m, I, b->angle, h, nu_free);
     for (int i = 0; i < 9; i++) M[i] = Mi[i] = 0.0;
     M[0] = M[4] = m;

@@ -12,6 +12,16 @@
 struct mor_tree_kind;
 struct mor_control;
 
+/* About which velocities the friction with the plane is linearised in this step (model/support_step.c). */
+typedef struct mor_support_look {
+    bool touched; /* something may act on the body: contacts or joints */
+    bool chosen;  /* `at` holds; else the velocities of the start */
+    bool upper;   /* by the upper quadratic, else by the tangent */
+    int passes;
+    uint64_t sticks; /* points, by bits */
+    double at[3];
+} mor_support_look;
+
 typedef struct mor_body {
     bool alive;
     uint32_t generation;
@@ -40,6 +50,7 @@ typedef struct mor_body {
     void* motion_user;
     mor_vec3 x0; /* where it was added */
     mor_body_support support;
+    mor_support_look look; /* of the step, not state (model/support_step.c) */
 } mor_body;
 
 /* A tree instance: how its velocities are made, not what they are. */

@@ -5,8 +5,9 @@
  *
  * A motor that reached or left its limit changes the mass block of its robot: the systems are assembled and solved
  * again until the set of limits fits (control/control.c). So does a blow that turns a free body further than the step
- * resolves (model/tree.c). Islands run on as many threads as the world was given; the
- * answers do not depend on it. */
+ * resolves (model/tree.c), and friction of planar bodies with the plane they lie on whose slip is not yet the one it
+ * was linearised about (model/support_step.c). Islands run on as many threads as the world was given; the answers do
+ * not depend on it. */
 #include "base/workers.h"
 #include "base/elementary.h"
 #include "control/control.h"
@@ -15,6 +16,7 @@
 #include "formulation/impact.h"
 #include "formulation/rows.h"
 #include "formulation/step_problem.h"
+#include "model/support.h"
 #include "step/relinearise.h"
 #include "step/smooth.h"
 #include "step/stabilise.h"
@@ -269,6 +271,8 @@ mor_code mor_do_solve(const mor_world* world, mor_step* k, mor_error* error)
     for (int pass = 0; !code && k->status == MOR_SOLVED && mor_control_revise(k, pass); pass++)
         code = assemble_again(k);
     if (!code) code = mor_relinearise(k, assemble_again, error);
+    while (!code && k->status == MOR_SOLVED && mor_support_revise(k)) code = assemble_again(k);
+    mor_support_forget(k);
     while (!code && find_struck(k)) code = assemble_again(k);
     if (code) return code;
     store_impulses(k);

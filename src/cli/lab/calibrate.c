@@ -1,6 +1,7 @@
 /* moreau calibrate: parameters of a scene from measured motion. */
 #include "cli/cli.h"
 #include "cli/lab/commands.h"
+#include "cli/lab/slurm.h"
 #include "cli/options.h"
 #include "io/text/output.h"
 #include "lab/calibrate.h"
@@ -16,8 +17,9 @@ enum { MOST_FILES = 10000 };
 
 typedef struct arguments {
     const char *plan, *html, *csv, *journal, *files[MOST_FILES];
-    bool json, quiet, resume, merge;
-    int jobs, file_count, shard, shards;
+    const char* sbatch;
+    bool json, quiet, resume, merge, no_submit, audit;
+    int jobs, file_count, shard, shards, slurm;
 } arguments;
 
 static volatile sig_atomic_t interrupted;
@@ -46,12 +48,20 @@ static const mor_cli_option options[] = {
     { "--html", "FILE", "a page with tables and residuals that needs nothing else", MOR_CLI_TEXT, AT(html) },
     { "--csv", "FILE", "one line per method and parameter; -: standard output", MOR_CLI_TEXT, AT(csv) },
     { "--json", NULL, "one JSON document on standard output", MOR_CLI_FLAG, AT(json) },
+    { "--audit", NULL,
+      "fit nothing: tell what the flights of the data say of scale, gravity, velocities, centre of mass", MOR_CLI_FLAG,
+      AT(audit) },
     { "--journal", "FILE", "keeps every evaluation, so that --resume can go on", MOR_CLI_TEXT, AT(journal) },
     { "--resume", NULL, "go on with the journal of an interrupted calibration", MOR_CLI_FLAG, AT(resume) },
     { "--shard", "I/N", "only every N-th fit (a method in a split), from the I-th; needs --journal", MOR_CLI_CALL,
       .take = take_shard },
     { "--merge", NULL, "simulate no fit: take all evaluations from the journals of the shards", MOR_CLI_FLAG,
       AT(merge) },
+    { "--slurm", "N",
+      "write JOURNAL.slurm and JOURNAL.slurm-merge and submit them: an array job of N shards, then a merge",
+      MOR_CLI_WHOLE, AT(slurm), .min = 1, .max = 1e6, .expected = "a number of shards" },
+    { "--sbatch", "OPTIONS", "with --slurm: options for sbatch", MOR_CLI_TEXT, AT(sbatch) },
+    { "--no-submit", NULL, "with --slurm: only write the job files", MOR_CLI_FLAG, AT(no_submit) },
     { "--quiet", NULL, "no progress, no summary", MOR_CLI_FLAG, AT(quiet) },
     { .name = NULL },
 };
@@ -155,18 +165,85 @@ static int write_all(const arguments* a, const mor_calibration* c)
     return status;
 }
 
+/* Shards with journals JOURNAL.shard-I, and the merge that writes the table and the page. */
+static int submit(const arguments* a)
+{
+    char* words[2] = { NULL, NULL };
+    size_t size;
+    for (int i = 0; i < 2; i++) {
+        FILE* out = open_memstream(&words[i], &size);
+        if (!out) continue;
+        mor_cli_slurm_quote(out, a->plan);
+        if (i == 0) {
+            fprintf(out, " --shard \"$SLURM_ARRAY_TASK_ID/%d\" --jobs %d --resume --quiet --journal ", a->slurm,
+                    a->jobs);
+            mor_cli_slurm_quote(out, a->journal);
+            fputs(".shard-\"$SLURM_ARRAY_TASK_ID\"", out);
+        } else {
+            fputs(" --jobs 1 --merge", out);
+            for (int k = 1; k <= a->slurm; k++) {
+                fputc(' ', out);
+                mor_cli_slurm_quote(out, a->journal);
+                fprintf(out, ".shard-%d", k);
+            }
+            if (a->csv) fputs(" --csv ", out), mor_cli_slurm_quote(out, a->csv);
+            if (a->html) fputs(" --html ", out), mor_cli_slurm_quote(out, a->html);
+        }
+        fclose(out);
+    }
+    int status = 3;
+    if (words[0] && words[1])
+        status = mor_cli_slurm_parts_submit(&(mor_cli_slurm_parts){ .command = "calibrate",
+                                                                    .base = a->journal,
+                                                                    .shard = words[0],
+                                                                    .merge = words[1],
+                                                                    .sbatch = a->sbatch,
+                                                                    .shards = a->slurm,
+                                                                    .cpus = a->jobs,
+                                                                    .submit = !a->no_submit });
+    free(words[0]), free(words[1]);
+    return status;
+}
+
+static int audit(const arguments* a, mor_calibration* c)
+{
+    enum { MOST = 16 };
+    mor_error error = { 0 };
+    mor_cal_audit* all = calloc(MOST, sizeof *all);
+    int count = 0;
+    c->jobs = a->jobs;
+    mor_code code =
+        all ? mor_calibration_audit(c, all, MOST, &count, &error) : mor_fail(&error, MOR_SYSTEM, "out of memory");
+    if (!code && a->json) mor_cal_audit_json(all, count, stdout);
+    for (int i = 0; i < count && !code && !a->json; i++) mor_cal_audit_print(&all[i], stdout);
+    free(all);
+    mor_calibration_free(c);
+    free(c);
+    return code ? mor_cli_fail(&error) : 0;
+}
+
+static int check(const arguments* a)
+{
+    if (!a->plan) return mor_cli_usage("calibrate", "which plan?");
+    if (a->resume && !a->journal) return mor_cli_usage("calibrate", "--resume needs the --journal to go on with");
+    if (a->file_count && !a->merge) return mor_cli_usage("calibrate", "one plan at a time; journals need --merge");
+    if (a->merge && (!a->file_count || a->shards || a->journal))
+        return mor_cli_usage("calibrate", "--merge takes the journals of all shards, without --shard and --journal");
+    if (a->shards && !a->journal) return mor_cli_usage("calibrate", "--shard needs the --journal that is merged later");
+    if ((a->sbatch || a->no_submit) && !a->slurm)
+        return mor_cli_usage("calibrate", "--sbatch and --no-submit need --slurm");
+    if (a->slurm && (!a->journal || a->merge || a->shards))
+        return mor_cli_usage("calibrate", "--slurm needs --journal, without --merge and --shard");
+    return 0;
+}
+
 int mor_cli_calibrate(int argc, char** argv)
 {
     static arguments a;
     a = (arguments){ .jobs = (int)fmax(1.0, fmin(64.0, (double)sysconf(_SC_NPROCESSORS_ONLN))) };
     int status = mor_cli_parse(&command, argc, argv, &a);
     if (status) return status;
-    if (!a.plan) return mor_cli_usage("calibrate", "which plan?");
-    if (a.resume && !a.journal) return mor_cli_usage("calibrate", "--resume needs the --journal to go on with");
-    if (a.file_count && !a.merge) return mor_cli_usage("calibrate", "one plan at a time; journals need --merge");
-    if (a.merge && (!a.file_count || a.shards || a.journal))
-        return mor_cli_usage("calibrate", "--merge takes the journals of all shards, without --shard and --journal");
-    if (a.shards && !a.journal) return mor_cli_usage("calibrate", "--shard needs the --journal that is merged later");
+    if ((status = check(&a))) return status;
     if (a.csv && mor_output_is_standard(a.csv)) {
         if (a.json) return mor_cli_usage("calibrate", "--csv - and --json both want standard output");
         a.quiet = true;
@@ -178,6 +255,12 @@ int mor_cli_calibrate(int argc, char** argv)
     mor_error error = { 0 };
     mor_code code = c ? mor_calibration_read(c, a.plan, mor_cli_library(), mor_cli_scene_path, &error)
                       : mor_fail(&error, MOR_SYSTEM, "out of memory");
+    if (!code && a.slurm) { /* a plan that is wrong is not submitted */
+        mor_calibration_free(c);
+        free(c);
+        return submit(&a);
+    }
+    if (!code && a.audit) return audit(&a, c);
     meter m = { .shown = isatty(2) && !a.quiet };
     if (!code) c->shard = a.shard, c->shards = a.shards, c->merged = a.files, c->merged_count = a.file_count;
     if (!code) code = mor_calibration_run(c, a.jobs, a.journal, a.resume, progress, &m, &error);

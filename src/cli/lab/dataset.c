@@ -1,11 +1,14 @@
 /* moreau dataset: build, describe and extend the database of benchmark problems. */
 #include "cli/cli.h"
 #include "cli/lab/commands.h"
+#include "cli/lab/ranks.h"
+#include "cli/lab/slurm.h"
 #include "cli/options.h"
 #include "io/bpmd/bpmd.h"
 #include "lab/compare.h"
 #include "lab/dataset.h"
 #include "lab/dataset_page.h"
+#include "lab/folders.h"
 #include "serve/site.h"
 
 #include <errno.h>
@@ -27,6 +30,9 @@ typedef struct arguments {
     mor_provenance provenance;
     const char* address; /* serve: NULL: this machine only */
     int port;
+    int shard, shards, slurm; /* build */
+    bool merge, no_submit;
+    const char* sbatch;
 } arguments;
 
 static int take_word(void* user, char* word)
@@ -36,6 +42,12 @@ static int take_word(void* user, char* word)
     else if (a->file_count == MOST_FILES) return mor_cli_usage("dataset", "more than %d files", MOST_FILES);
     else a->files[a->file_count++] = word;
     return 0;
+}
+
+static int take_shard(void* user, char* value)
+{
+    arguments* a = user;
+    return mor_cli_read_shard("dataset", value, &a->shard, &a->shards);
 }
 
 #define AT(member) .offset = offsetof(arguments, member)
@@ -51,13 +63,20 @@ static const mor_cli_option options[] = {
       .expected = "1 to 65535" },
     { "--listen", "ADDRESS", "serve: other machines may look too: listen on this address", MOR_CLI_TEXT, AT(address) },
     { "--family", "F,...", "build: only these (moreau dataset list)", MOR_CLI_TEXT, AT(family) },
+    { "--shard", "I/N", "build: only every N-th file, from the I-th", MOR_CLI_CALL, .take = take_shard },
+    { "--merge", NULL, "build: make nothing: put the folders of all shards together", MOR_CLI_FLAG, AT(merge) },
+    { "--slurm", "N", "build: write DIR.slurm and DIR.slurm-merge and submit them: an array job of N shards",
+      MOR_CLI_WHOLE, AT(slurm), .min = 1, .max = 1e6, .expected = "a number of shards" },
+    { "--sbatch", "OPTIONS", "with --slurm: options for sbatch", MOR_CLI_TEXT, AT(sbatch) },
+    { "--no-submit", NULL, "with --slurm: only write the job files", MOR_CLI_FLAG, AT(no_submit) },
     { .name = NULL },
 };
 #undef AT
 
 static const mor_cli_command command = {
     .name = "dataset",
-    .usage = "build [-o DIR] [--full] [--family F,...]\n"
+    .usage = "build [-o DIR] [--full] [--family F,...] [--shard I/N]\n"
+             "build --merge FOLDER... [-o DIR] [--full] [--family F,...]\n"
              "list\n"
              "info DIR|FILE...\n"
              "add FILE... [-o DIR]\n"
@@ -95,31 +114,104 @@ static bool listed(const char* words, const char* name)
     return false;
 }
 
-static int build(const arguments* a)
+/* Shards and merge as jobs; all shards write into one folder. */
+static int submit(const arguments* a)
+{
+    char* words[2] = { NULL, NULL };
+    size_t size;
+    for (int i = 0; i < 2; i++) {
+        FILE* out = open_memstream(&words[i], &size);
+        if (!out) continue;
+        if (i == 0) fprintf(out, "build --shard \"$SLURM_ARRAY_TASK_ID/%d\" -o ", a->slurm);
+        else fputs("build --merge ", out), mor_cli_slurm_quote(out, a->folder), fputs(" -o ", out);
+        mor_cli_slurm_quote(out, a->folder);
+        if (a->full) fputs(" --full", out);
+        if (a->family) fputs(" --family ", out), mor_cli_slurm_quote(out, a->family);
+        fclose(out);
+    }
+    int status = 3;
+    if (words[0] && words[1])
+        status = mor_cli_slurm_parts_submit(&(mor_cli_slurm_parts){ .command = "dataset",
+                                                                    .base = a->folder,
+                                                                    .shard = words[0],
+                                                                    .merge = words[1],
+                                                                    .sbatch = a->sbatch,
+                                                                    .shards = a->slurm,
+                                                                    .cpus = 1,
+                                                                    .submit = !a->no_submit });
+    free(words[0]), free(words[1]);
+    return status;
+}
+
+/* One file: built, or looked for if the folders of shards were put together. */
+static mor_code make_file(const arguments* a, const mor_family* f, double size, mor_error* error)
+{
+    bool built = false;
+    double start = mor_clock();
+    if (a->merge) {
+        char path[1024];
+        snprintf(path, sizeof path, "%.900s/%s-%g.h5", a->folder, f->name, size);
+        if (access(path, R_OK) == 0) return MOR_OK;
+        return mor_fail(error, MOR_BAD_INPUT, "%s is not there: a shard is not named or has not ended", path);
+    }
+    mor_code code = mor_dataset_build(a->folder, f, size, &built, error);
+    if (code) return code;
+    printf("%s/%s-%g.h5  ", a->folder, f->name, size);
+    if (built) printf("%.1f s\n", mor_clock() - start);
+    else printf("is there\n");
+    fflush(stdout);
+    return MOR_OK;
+}
+
+static int check_build(const arguments* a)
+{
+    if (a->merge && (a->shards || a->slurm || !a->file_count))
+        return mor_cli_usage("dataset", "--merge takes the folders of all shards, without --shard and --slurm");
+    if (!a->merge && a->file_count) return mor_cli_usage("dataset", "build takes folders with --merge only");
+    if (a->slurm && a->shards) return mor_cli_usage("dataset", "--slurm makes the shards: no --shard");
+    if ((a->sbatch || a->no_submit) && !a->slurm)
+        return mor_cli_usage("dataset", "--sbatch and --no-submit need --slurm");
+    return 0;
+}
+
+static int build_files(const arguments* a)
 {
     mor_error error = { 0 };
     if (mkdir(a->folder, 0777) != 0 && errno != EEXIST) {
         mor_fail(&error, MOR_SYSTEM, "%s: cannot be made: %s", a->folder, strerror(errno));
         return mor_cli_fail(&error);
     }
-    int files = 0;
+    for (int i = 0, copied; i < a->file_count; i++)
+        if (mor_folder_merge(a->files[i], a->folder, &copied, &error)) return mor_cli_fail(&error);
+    int files = 0, known = 0;
     double begin = mor_clock();
     for (const mor_family* f = mor_families; f->name; f++) {
         if (a->family && !listed(a->family, f->name)) continue;
-        for (int k = 0; f->sizes[k] != 0.0 && (a->full || k < f->fast); k++) {
-            bool built;
-            double start = mor_clock();
-            if (mor_dataset_build(a->folder, f, f->sizes[k], &built, &error)) return mor_cli_fail(&error);
-            printf("%s/%s-%g.h5  ", a->folder, f->name, f->sizes[k]);
-            if (built) printf("%.1f s\n", mor_clock() - start);
-            else printf("is there\n");
-            fflush(stdout);
+        for (int k = 0; f->sizes[k] != 0.0 && (a->full || k < f->fast); k++, known++) {
+            if (a->shards && known % a->shards != a->shard - 1) continue;
+            if (make_file(a, f, f->sizes[k], &error)) return mor_cli_fail(&error);
             files++;
         }
     }
-    if (files == 0) return mor_cli_usage("dataset", "no family is called '%s'; see moreau dataset list", a->family);
+    if (known == 0) return mor_cli_usage("dataset", "no family is called '%s'; see moreau dataset list", a->family);
     printf("%d files in %.0f s\n", files, mor_clock() - begin);
     return 0;
+}
+
+/* Ranks of mpirun are shards in one folder. */
+static int build(const arguments* a)
+{
+    mor_error error = { 0 };
+    const mor_ranks* ranks = NULL;
+    int status = check_build(a);
+    if (status) return status;
+    if (a->slurm) return submit(a);
+    if (!a->shards && !a->merge && mor_cli_ranks(&ranks, &error)) return mor_cli_fail(&error);
+    arguments own = *a;
+    if (ranks) own.shard = ranks->own + 1, own.shards = ranks->count;
+    status = build_files(&own);
+    if (ranks) mor_cli_ranks_end();
+    return status;
 }
 
 static int list(const arguments* a)

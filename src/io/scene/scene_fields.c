@@ -356,7 +356,7 @@ static const mor_key support_keys[] = {
     { 0 }
 };
 const mor_key_table mor_keys_support = { "support", "bodies[].support",
-                                         "2-D only. Friction slows the body in each step before contacts act.",
+                                         "2-D only. Solved together with the contacts that act on the body.",
                                          support_keys, TABLE(mor_raw_support) };
 
 static const mor_key kinematic_keys[] = {
