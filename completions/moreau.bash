@@ -79,6 +79,8 @@ _moreau() {
         "calibrate --csv") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "calibrate --journal") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "calibrate --shard") return ;;
+        "calibrate --slurm") return ;;
+        "calibrate --sbatch") return ;;
         "calibrate --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "compare --formulations") COMPREPLY=($(compgen -W "$(moreau list formulations --names 2>/dev/null)" -- "$word")); return ;;
         "compare --solvers") return ;;
@@ -108,6 +110,9 @@ _moreau() {
         "dataset --port") return ;;
         "dataset --listen") return ;;
         "dataset --family") return ;;
+        "dataset --shard") return ;;
+        "dataset --slurm") return ;;
+        "dataset --sbatch") return ;;
         "dataset --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "inverse --motion") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "inverse --law") COMPREPLY=($(compgen -W 'scene convex exact' -- "$word")); return ;;
@@ -137,6 +142,9 @@ _moreau() {
         "reproduce --output"|"reproduce -o") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "reproduce --seed") return ;;
         "reproduce --threads") return ;;
+        "reproduce --shard") return ;;
+        "reproduce --slurm") return ;;
+        "reproduce --sbatch") return ;;
         "reproduce --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "sweep --out"|"sweep -o") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "sweep --csv") COMPREPLY=($(compgen -f -- "$word")); return ;;
@@ -194,13 +202,13 @@ _moreau() {
         convert) options='--tree --plugin --help -h' ;;
         derivative) options='--at --steps --input --side --smooth --set --step --json --plugin --help -h' ;;
         optimise) options='--vary --goal --end --search --starts --spread --seed --tol --simulations --set --step --json --plugin --help -h' ;;
-        calibrate) options='--jobs --html --csv --json --journal --resume --shard --merge --quiet --plugin --help -h' ;;
+        calibrate) options='--jobs --html --csv --json --audit --journal --resume --shard --merge --slurm --sbatch --no-submit --quiet --plugin --help -h' ;;
         compare) options='--formulations --solvers --collision --tol --time-limit --memory --start --frames --traces --iterations --coordinates --scene-limit --assume --jobs --out --csv --baseline --json --shard --merge --resume --quiet --plugin --help -h' ;;
-        dataset) options='--output -o --full --author --licence --engine --commit --command --port --listen --family --plugin --help -h' ;;
+        dataset) options='--output -o --full --author --licence --engine --commit --command --port --listen --family --shard --merge --slurm --sbatch --no-submit --plugin --help -h' ;;
         inverse) options='--motion --law --regularisation --slip --fit --poses --check --columns --time-column --rows --set --csv --json --quiet --plugin --help -h' ;;
         landscape) options='--vary --band --of --end --points --smooth --set --step --title --output -o --plugin --help -h' ;;
         plot) options='--output -o --title --plugin --help -h' ;;
-        reproduce) options='--output -o --seed --threads --quick --plugin --help -h' ;;
+        reproduce) options='--output -o --seed --threads --quick --shard --merge --slurm --sbatch --no-submit --plugin --help -h' ;;
         sweep) options='--out -o --csv --html --jobs --shard --merge --resume --time-limit --slurm --sbatch --no-submit --json --quiet --plugin --help -h' ;;
         trust) options='--within --members --time --set --seed --html --jobs --time-limit --json --quiet --plugin --help -h' ;;
         view) options='--port --listen --html --size --rate --png --at --video --fps --speed --pixels --look --frame --set --formulation --solver --step --time --paused --wait --threads --plugin --help -h' ;;
