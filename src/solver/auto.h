@@ -33,7 +33,7 @@ typedef struct mor_auto {
     mor_sweep sweep;
     /* steps only (auto_steps.c, auto_costs.c) */
     mor_tree_matrix* tree; /* of Newton's method and the interior point method; NULL: not opened */
-    bool arcs;             /* the interior point method has followed its path round the folds, without equations */
+    bool arcs;             /* the interior point method has followed its path round the folds */
     bool steady;           /* the guess is near the answer: the island goes on as it did */
     double goal;           /* error at which a stage has done its work */
     mor_auto_costs costs;  /* counted; newton = 0: not yet */

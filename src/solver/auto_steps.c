@@ -270,15 +270,16 @@ static bool has_equations(const mor_step_form* s)
     return false;
 }
 
-/* The path round its folds. */
+/* The path round its folds, for steps without equations. */
 static bool arc(mor_auto* R, const mor_ip_arc_settings* settings, double share)
 {
+    if (has_equations(&R->problem->step)) return false;
     mor_report report = mor_ip_arc(R->problem, settings, mor_auto_tree(R), fast_limits(R, share, 1000), R->work);
     mor_auto_settle(R);
     if (report.status == MOR_REFUSED) return false;
     mor_auto_keep(R, R->work, true);
     mor_auto_note(R, "ip-arc", report.iterations);
-    R->arcs = !has_equations(&R->problem->step);
+    R->arcs = true;
     return settle_by_sweeps(R);
 }
 
@@ -304,7 +305,7 @@ bool mor_auto_interior(mor_auto* R, const mor_auto_stage* stage)
 
 bool mor_auto_arcs(mor_auto* R, const mor_auto_stage* stage)
 {
-    if (has_equations(&R->problem->step) || !mor_auto_tree(R)) return false;
+    if (!mor_auto_tree(R)) return false;
     return arc(R, &mor_ip_arcs[0], stage->share) || (!R->late && arc(R, &mor_ip_arcs[1], stage->share));
 }
 
