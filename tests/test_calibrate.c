@@ -522,6 +522,30 @@ static void bad_plans_are_answered_with_their_place(void** state)
     expect(BAD_HEAD BAD_DATA BAD_PARAMETERS "optimiser: { horizons: [8, 4] }\n", "bad.yaml:5:28: ");
     expect(BAD_HEAD BAD_DATA BAD_PARAMETERS "optimiser: { name: sbplxx }\n", "did you mean 'sbplx'?");
     expect("moreau-calibrate: 1\nscene: none.yaml\n" BAD_DATA BAD_PARAMETERS, "none.yaml");
+    /* values that the scene does not take, by the place in the plan */
+    expect(BAD_HEAD BAD_DATA "parameters: [ { path: materials.bal.friction, range: [0, 1] } ]\n",
+           "bad.yaml:4:23: materials.bal.friction: nothing has the material 'bal'");
+    expect(BAD_HEAD BAD_DATA BAD_PARAMETERS "methods: [ { set: { materials.ball.frction: 1 } } ]\n", "bad.yaml:5:12: ");
+    expect(BAD_HEAD BAD_DATA BAD_PARAMETERS "optimiser: { scan: -1 }\n", "bad.yaml:5:20: ");
+    /* files that are not there, columns named twice, scales of nothing, runs of nothing */
+    expect(BAD_HEAD "data: { file: none.csv, time: t, columns: {} }\n" BAD_PARAMETERS, "bad.yaml:3:15: ");
+    expect("moreau-calibrate: 1\nscene: none.yaml\n" BAD_DATA BAD_PARAMETERS, "bad.yaml:2:8: ");
+    expect(BAD_HEAD "data: { file: data.csv, time: t, columns: { bodies.ball.position: [x, x, z] } }\n" BAD_PARAMETERS,
+           "the column 'x' is named twice");
+    expect(BAD_HEAD
+           "data: { file: data.csv, time: t, columns: { bodies.ball.position: { columns: [x, y, z], scale: 0 } "
+           "} }\n" BAD_PARAMETERS,
+           "scale 0 leaves nothing");
+    write_text("odd.csv", "t,x,y,z\n0,0,0,1\n");
+    expect(BAD_HEAD "data: { file: odd.csv, time: t, columns: { bodies.ball.position: [x, y, z] } }\n" BAD_PARAMETERS,
+           "odd.csv:2:1: a run needs two samples");
+    write_text("odd.csv", "t,x,y,z\n0,0,0,1\n1,,,\n2,nan,1,1\n");
+    expect(BAD_HEAD "data: { file: odd.csv, time: t, columns: { bodies.ball.position: [x, y, z] } }\n" BAD_PARAMETERS,
+           "odd.csv:2:2: this run has no sample");
+    write_text("odd.csv", "t,x,y,z\n");
+    expect(BAD_HEAD "data: { file: odd.csv, time: t, columns: { bodies.ball.position: [x, y, z] } }\n" BAD_PARAMETERS,
+           "odd.csv:2:1: there are no rows");
+    remove(path_of("odd.csv"));
     expect("[", "bad.yaml:");
 }
 

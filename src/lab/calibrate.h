@@ -52,8 +52,9 @@ typedef struct mor_cal_parameter {
     double factors[MOR_CAL_PATHS]; /* what each path gets: the value times this */
     int path_count;
     double low, high, start;
-    bool logarithmic; /* searched on a logarithmic scale */
-    double step;      /* of the grid; 0: eleven points */
+    bool logarithmic;            /* searched on a logarithmic scale */
+    double step;                 /* of the grid; 0: eleven points */
+    const struct mor_node* node; /* its place in the plan, while that is read */
 } mor_cal_parameter;
 
 typedef struct mor_cal_method {

@@ -85,6 +85,8 @@ static mor_code read_quantity(const mor_calibration* c, const mor_node* n, mor_c
     if (n->kind == MOR_NODE_MAP && (code = mor_keys_read(&column_table, n, c->dimension, &raw, error))) return code;
     q->body_frame = raw.frame == 1;
     q->scale = raw.scale;
+    if (!isfinite(q->scale) || q->scale == 0.0)
+        return mor_node_fail(mor_node_get(n, "scale"), error, "scale %g leaves nothing of the numbers", q->scale);
     if ((code = mor_read_list(raw.columns, n->key, error))) return code;
     if (raw.columns->count != wanted)
         return mor_node_fail(raw.columns, error, "%.100s needs %d columns, not %d", n->key, wanted, raw.columns->count);
@@ -92,6 +94,9 @@ static mor_code read_quantity(const mor_calibration* c, const mor_node* n, mor_c
         const char* name;
         if ((code = mor_read_text(m, "the name of a column", &name, error))) return code;
         if ((code = mor_cal_find_column(c, m, name, &q->columns[q->count++], error))) return code;
+        for (int i = 0; i + 1 < q->count; i++)
+            if (q->columns[i] == q->columns[q->count - 1])
+                return mor_node_fail(m, error, "the column '%.60s' is named twice", name);
     }
     return MOR_OK;
 }
@@ -159,6 +164,26 @@ mor_code mor_cal_find_runs(mor_calibration* c, mor_error* error)
         if (code) return code;
         mor_cal_run* r = &c->runs[c->run_count - 1];
         if (time - mor_measured_at(t, r->first, c->time_column) <= c->until) r->count++;
+    }
+    return MOR_OK;
+}
+
+/* Every run has two samples or more, and beyond the first one with something to compare. */
+mor_code mor_cal_check_samples(const mor_calibration* c, mor_error* error)
+{
+    for (int r = 0; r < c->run_count; r++) {
+        const mor_cal_run* run = &c->runs[r];
+        bool any = false;
+        if (run->count < 2)
+            return data_fail(c, run->first, c->time_column, error, "a run needs two samples or more; this one has one");
+        for (int k = 1; k < run->count && !any; k++)
+            for (int i = 0; i < c->measured_count && !any; i++) {
+                mor_cal_pose p = mor_cal_measured(c, c->measured[i].body, run->first + k);
+                any = p.has_x || p.has_q;
+            }
+        if (!any)
+            return data_fail(c, run->first, c->measured[0].columns[0], error,
+                             "this run has no sample with numbers to compare");
     }
     return MOR_OK;
 }

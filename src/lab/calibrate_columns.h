@@ -14,6 +14,9 @@ mor_code mor_cal_read_quantities(mor_calibration* c, const mor_node* map, const 
 /* Rows with the same number in the run's column, which must lie together; times must rise. */
 mor_code mor_cal_find_runs(mor_calibration* c, mor_error* error);
 /* `data.runs`: a number (the first so many) or a list; NULL: all. */
+/* calibrate_check.c: does the scene take the values of a method? `at`: where the plan has the method. */
+mor_code mor_cal_check_values(const mor_calibration* c, const mor_cal_method* m, const mor_node* at, mor_error* error);
+mor_code mor_cal_check_samples(const mor_calibration* c, mor_error* error);
 mor_code mor_cal_choose_runs(mor_calibration* c, const mor_node* node, mor_error* error);
 /* `split`: which runs train; NULL: all. */
 mor_code mor_cal_split_runs(mor_calibration* c, const mor_node* node, mor_error* error);

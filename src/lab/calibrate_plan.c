@@ -5,6 +5,7 @@
 #include "lab/calibrate_engine.h"
 #include "lab/plugin_function.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,7 +160,7 @@ static mor_code read_parameter(mor_calibration* c, const mor_node* n, mor_cal_me
     if (m->parameter_count == MOR_CAL_PARAMETERS || c->parameter_count == 4 * MOR_CAL_PARAMETERS)
         return mor_node_fail(n, error, "at most %d parameters of a method", MOR_CAL_PARAMETERS);
     mor_cal_parameter* p = &c->parameters[c->parameter_count];
-    *p = (mor_cal_parameter){ .logarithmic = raw.log, .step = raw.step };
+    *p = (mor_cal_parameter){ .logarithmic = raw.log, .step = raw.step, .node = raw.path };
     if (raw.path->kind == MOR_NODE_LIST) {
         for (const mor_node* k = raw.path->first; k; k = k->next)
             if ((code = read_path(p, k, error))) return code;
@@ -209,6 +210,8 @@ static mor_code read_stage(mor_cal_method* m, const mor_node* n, const char* sta
     return code;
 }
 
+static const char* why_not(void) { return errno == ENOENT ? "there is no such file" : strerror(errno); }
+
 static mor_code read_engine(mor_document* document, const mor_node* n, const char* file, mor_cal_method* m,
                             mor_error* error)
 {
@@ -239,7 +242,8 @@ static mor_code read_method(mor_calibration* c, mor_document* document, const mo
     for (const mor_node* k = raw.parameters ? raw.parameters->first : NULL; k; k = k->next)
         if ((code = read_parameter(c, k, m, error))) return code;
     if (raw.engine && (code = read_engine(document, n, raw.engine, m, error))) return code;
-    if ((code = mor_cal_check_engine_paths(c, m, n, error))) return code;
+    if ((code = mor_cal_check_engine_paths(c, m, n, error)) || (code = mor_cal_check_values(c, m, n, error)))
+        return code;
     if (raw.name) {
         snprintf(m->name, sizeof m->name, "%.127s", raw.name);
         return MOR_OK;
@@ -262,7 +266,9 @@ static mor_code read_methods(mor_calibration* c, mor_document* document, const r
     if (!raw->methods) {
         c->methods[c->method_count++] = shared;
         snprintf(c->methods[0].name, sizeof c->methods[0].name, "as in the scene");
-        if ((code = mor_cal_check_engine_paths(c, &shared, raw->parameters, error))) return code;
+        if ((code = mor_cal_check_engine_paths(c, &shared, raw->parameters, error)) ||
+            (code = mor_cal_check_values(c, &shared, raw->parameters, error)))
+            return code;
     } else {
         if ((code = mor_read_list(raw->methods, "methods", error))) return code;
         for (const mor_node* n = raw->methods->first; n; n = n->next)
@@ -327,14 +333,13 @@ static void add_hash(uint64_t* hash, const void* data, size_t size)
 }
 
 /* The scene with the first method and its start values, and bodies that are there. */
-static mor_code check_scene(mor_calibration* c, const mor_node* at, mor_error* error)
+static mor_code check_scene(mor_calibration* c, mor_error* error)
 {
     mor_scene* scene = mor_scene_load(c->scene, NULL, c->library, error);
     if (!scene) return error->code ? error->code : MOR_BAD_INPUT;
     c->dimension = scene->dimension;
     add_hash(&c->condition, mor_scene_text(scene), strlen(mor_scene_text(scene)));
     mor_scene_destroy(scene);
-    (void)at;
     return MOR_OK;
 }
 
@@ -365,6 +370,8 @@ static mor_code read_data(mor_calibration* c, mor_document* document, const mor_
     mor_code code = mor_keys_read(&data_table, node, c->dimension, data, error);
     const char* path = code ? NULL : mor_path_from(document, mor_node_get(node, "file"), data->file, error);
     if (!path) return code ? code : MOR_BAD_INPUT;
+    if (access(path, R_OK) != 0)
+        return mor_node_fail(mor_node_get(node, "file"), error, "the data cannot be read: %.300s: %s", path, why_not());
     if ((code = mor_measured_read(&c->data, path, error))) return code;
     c->until = data->until, c->after_contact = data->after_contact;
     c->run_column = -1;
@@ -392,13 +399,17 @@ static mor_code read_plan(mor_calibration* c, mor_document* document, mor_cal_fi
     char found[1024];
     if (find && access(scene, F_OK) != 0) scene = find(raw.scene, found, sizeof found);
     snprintf(c->scene, sizeof c->scene, "%.1023s", scene);
-    if ((code = check_scene(c, root, error))) return code;
+    if (access(c->scene, R_OK) != 0)
+        return mor_node_fail(mor_node_get(root, "scene"), error, "the scene cannot be read: %.300s: %s", c->scene,
+                             why_not());
+    if ((code = check_scene(c, error))) return code;
     if ((code = read_data(c, document, raw.data, &data, error))) return code;
     if (raw.initial &&
         (code = mor_cal_read_quantities(c, raw.initial, "initial", c->initial, &c->initial_count, error)))
         return code;
     if ((code = read_methods(c, document, &raw, error)) || (code = read_options(c, &raw, error))) return code;
     if ((code = mor_cal_find_runs(c, error)) || (code = mor_cal_choose_runs(c, data.runs, error))) return code;
+    if ((code = mor_cal_check_samples(c, error))) return code;
     if ((code = mor_cal_split_runs(c, raw.split, error))) return code;
     return check_bodies(c, &raw, error);
 }

@@ -148,7 +148,7 @@ static mor_code read_csv(mor_measured* t, mor_error* error)
         t->row_count++;
     }
     free(text);
-    if (!code && t->row_count == 0) return mor_fail(error, MOR_BAD_INPUT, "%.400s: there are no rows", t->path);
+    if (!code && t->row_count == 0) return bad(t, line, 1, error, "there are no rows%s", "");
     return code;
 }
 
