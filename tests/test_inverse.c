@@ -373,6 +373,29 @@ static void values_are_found_by_least_squares(void** state)
     assert_false(nothing[0].identified);
 }
 
+/* --check took the regularisation 1e-6 in place of the scene's, and forces of 1e6 N came out of a box on a floor. */
+static void the_check_has_the_regularisation_of_the_scene(void** state)
+{
+    (void)state;
+    command_expect(
+        "printf 'moreau: 1\\ntime: { step: 0.005, end: 0.5 }\\nmethod: { formulation: { name: convex, "
+        "regularisation: 0.01 }, solver: { name: convex-newton, tol: 1.0e-14 }, gap_correction: velocity "
+        "}\\nbodies:\\n  - { name: floor, fixed: true, shape: plane }\\n  - { name: a, shape: { box: [0.2, 0.3, "
+        "0.1] }, mass: 1, position: [0, 0, 0.3], angular_velocity: [2, -3, 1], velocity: [1, 0.3, 0] }\\n' > "
+        "r.yaml && $M run r.yaml --record r.h5 --quiet && $M inverse r.yaml --motion r.h5 --law convex --check "
+        "--json > r.json",
+        0, NULL);
+    FILE* f = fopen(command_at("r.json"), "r");
+    assert_non_null(f);
+    char text[1 << 14];
+    text[fread(text, 1, sizeof text - 1, f)] = '\0';
+    fclose(f);
+    const char *again = strstr(text, "\"forward_difference\": "), *change = strstr(text, "\"largest_change\": ");
+    assert_non_null(again);
+    assert_non_null(change);
+    assert_true(atof(again + 22) < 1e-10 && atof(change + 18) < 1e-9);
+}
+
 static void the_command_tells_forces_and_mistakes(void** state)
 {
     (void)state;
@@ -414,6 +437,7 @@ int main(void)
         cmocka_unit_test(weight_and_friction_are_those_of_statics),
         cmocka_unit_test(bad_motions_are_refused),
         cmocka_unit_test(values_are_found_by_least_squares),
+        cmocka_unit_test(the_check_has_the_regularisation_of_the_scene),
         cmocka_unit_test(the_command_tells_forces_and_mistakes),
     };
     return cmocka_run_group_tests(tests, command_open, command_close);

@@ -14,7 +14,7 @@
  *
  * D. W. Marquardt, J. SIAM 11 (1963) 431-441; E. J. Schlossmacher, J. Amer. Stat. Assoc. 68 (1973) 857-859. */
 #include "base/elementary.h"
-#include "lab/calibrate.h"
+#include "lab/calibrate_work.h"
 #include "linalg/dense.h"
 #include "moreau/derivative.h"
 #include "moreau/state.h"
@@ -315,7 +315,8 @@ static void add_run(gradient* g, const mor_cal_run* run, const path* p, const do
     }
 }
 
-static mor_code linearise(gradient* g, const double* z)
+/* H and b of all training runs, or, if `each_H` is not NULL, those of every run after each other. */
+static mor_code linearise(gradient* g, const double* z, double* each_H, double* each_b)
 {
     double x[MOR_CAL_PARAMETERS], by_z[MOR_CAL_PARAMETERS];
     int others = 0;
@@ -334,11 +335,28 @@ static mor_code linearise(gradient* g, const double* z)
         others = 0;
         for (int i = 0; i < g->n && !code; i++)
             if (!known[i]) code = differ(g, x, k, i, &p), others++;
+        size_t square = (size_t)g->n * (size_t)g->n;
+        if (each_H) memset(g->H, 0, sizeof g->H), memset(g->b, 0, sizeof g->b);
         if (!code) add_run(g, &g->c->runs[k], &p, by_z);
+        if (each_H) {
+            memcpy(each_H, g->H, square * sizeof *each_H), each_H += square;
+            memcpy(each_b, g->b, (size_t)g->n * sizeof *each_b), each_b += g->n;
+        }
         free(p.r);
         free(p.J);
     }
     g->c->results[g->method].evaluations += 1 + 2 * others;
+    return code;
+}
+
+mor_code mor_cal_linearise_runs(mor_calibration* c, int method, const double* z, double* H, double* b, mor_error* error)
+{
+    gradient* g = calloc(1, sizeof *g);
+    if (!g) return mor_fail(error, MOR_SYSTEM, "out of memory");
+    *g = (gradient){ .c = c, .m = &c->methods[method], .method = method, .error = error };
+    g->n = g->m->parameter_count;
+    mor_code code = linearise(g, z, H, b);
+    free(g);
     return code;
 }
 
@@ -380,7 +398,7 @@ mor_code mor_cal_gradient(mor_calibration* c, int method, double* z, mor_cal_cos
     bool better = true;
     *best = code ? HUGE_VAL : cost(user, z);
     for (int round = 0; round < ROUNDS && better && !code && !*stop && isfinite(*best); round++) {
-        code = linearise(g, z);
+        code = linearise(g, z, NULL, NULL);
         better = false;
         if (code && code != MOR_SYSTEM && code != MOR_BAD_INPUT) { /* a run beside this point cannot be simulated */
             *error = (mor_error){ 0 }, code = MOR_OK;

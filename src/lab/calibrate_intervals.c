@@ -72,6 +72,21 @@ static bool find_step(mor_cal_work* k, int j)
     return true;
 }
 
+/* Flat: from one end of its range to the other the error rises by less than a standard error. Slopes at the best point
+ * alone do not say so of a parameter that acts at one end only. */
+static void look_at_ends(mor_cal_work* k, int j)
+{
+    double z[MOR_CAL_PARAMETERS], rise = HUGE_VAL, part;
+    for (int end = 0; end < 2; end++) {
+        memcpy(z, k->z, sizeof z);
+        z[j] = end;
+        const mor_cal_point* p = mor_cal_at(k, z);
+        double here = p ? mor_cal_significance(k, p, &part) : HUGE_VAL;
+        rise = end == 0 ? here : mor_max(rise, here);
+    }
+    k->flat[j] = rise < 1.0;
+}
+
 static bool add_point(mor_cal_work* k, const double* z)
 {
     const mor_cal_point* p = mor_cal_at(k, z);
@@ -227,11 +242,13 @@ static bool draw(mor_cal_work* k, const double* centre, mor_cal_result* r, doubl
         for (int b = 0; b < B; b++) one[b] = all[b * n + i];
         qsort(one, (size_t)B, sizeof *one, mor_cal_ascending);
         spread[i] = mor_cal_quantile(one, B, 0.975) - mor_cal_quantile(one, B, 0.025);
-        /* about the least point of all runs, or about the middle of the draws where these lie to one side of it */
+        /* quantiles about the middle of the draws; where these lie to one side, because runs fail on the other, at
+         * least as far as their inner spread (two thirds of the draws) asks for */
         double middle = mor_cal_quantile(one, B, 0.5);
-        double below = mor_cal_quantile(one, B, 0.025) - mor_max(centre[i], middle);
-        double above = mor_cal_quantile(one, B, 0.975) - mor_min(centre[i], middle);
-        double low = k->z[i] + t * k->d[i] * below, high = k->z[i] + t * k->d[i] * above;
+        double inner = 0.98 * (mor_cal_quantile(one, B, 0.8413) - mor_cal_quantile(one, B, 0.1587)); /* 1.96 sigma */
+        double below = mor_max(mor_max(centre[i], middle) - mor_cal_quantile(one, B, 0.025), inner);
+        double above = mor_max(mor_cal_quantile(one, B, 0.975) - mor_min(centre[i], middle), inner);
+        double low = k->z[i] - t * k->d[i] * below, high = k->z[i] + t * k->d[i] * above;
         r->intervals[i].low = mor_cal_from_unit(p, mor_max(low, 0.0));
         r->intervals[i].high = mor_cal_from_unit(p, mor_min(high, 1.0));
         for (int j = 0; j < n; j++)
@@ -319,6 +336,13 @@ static void take_best(mor_cal_work* k, mor_cal_result* r)
 /* Models of the runs, drawn runs, and steps that fit what comes out, once more if need be. */
 static mor_code find_intervals(mor_cal_work* k, mor_cal_result* r, mor_error* error)
 {
+    if (strcmp(k->c->optimiser, "gradient") == 0 && k->c->error == MOR_CAL_EQ18) {
+        bool done = false;
+        mor_code code = mor_cal_linear_intervals(k, r, &done, error);
+        for (int j = 0; j < k->n && done; j++) look_at_ends(k, j);
+        if (done) judge_parameters(k, r);
+        if (code || done) return code || k->c->profile == 0 ? code : mor_cal_profile(k, r, error);
+    }
     for (int j = 0; j < k->n; j++)
         if (!find_step(k, j)) return MOR_OK; /* the session knows why */
     for (int pass = 0;; pass++) {

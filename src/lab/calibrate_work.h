@@ -31,6 +31,12 @@ void mor_cal_mean_model(mor_cal_work* k, bool draw, double* model);
 int mor_cal_ascending(const void* a, const void* b);
 double mor_cal_quantile(const double* sorted, int n, double q);
 
+/* calibrate_linear.c: intervals and correlations by least squares. *done false: a run beside the best point fails. */
+mor_code mor_cal_linear_intervals(mor_cal_work* k, mor_cal_result* r, bool* done, mor_error* error);
+/* calibrate_gradient.c: H (runs x n x n) and b (runs x n) of every training run at z. */
+mor_code mor_cal_linearise_runs(mor_calibration* c, int method, const double* z, double* H, double* b,
+                                mor_error* error);
+
 /* calibrate_valleys.c */
 mor_code mor_cal_profile(mor_cal_work* k, mor_cal_result* r, mor_error* error);
 mor_code mor_cal_walk_valleys(mor_cal_work* k, mor_error* error);

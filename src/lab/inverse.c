@@ -7,6 +7,7 @@
 #include "lab/inverse.h"
 
 #include "base/elementary.h"
+#include "model/world.h"
 #include "moreau/state.h"
 
 #include <math.h>
@@ -213,6 +214,8 @@ mor_code mor_inversion_make(mor_inversion* out, const mor_inversion_request* r, 
     if (!code && mor_world_body_count(f.w) != motion->bodies)
         code = mor_fail(error, MOR_BAD_INPUT, "the motion is of another scene");
     if (!code && r->check) {
+        if (!(r->options.regularisation > 0.0) && strcmp(f.w->formulation->name, "convex") == 0)
+            soft = mor_max(*(const double*)f.w->formulation_options, 1e-12); /* as mor_world_inverse takes it */
         chosen.options.regularisation = soft;
         f.request = &chosen;
         f.forward = build(r, convex ? "convex" : "ncp", convex ? "convex-newton" : "auto", convex ? &soft : NULL,
