@@ -6,7 +6,7 @@ TEST ?= .
 ROBOTS ?=
 
 .PHONY: site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-glance bench-watch bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery python octave format check-rooms check-tree clean
-.PHONY: test-faults fuzz bullet bench-collision engines papers test-watch
+.PHONY: test-faults fuzz bullet bench-collision engines papers test-watch test-outside
 .PHONY: exam lint test-arm64 test-fresh test-cluster coverage mutate soak
 
 all: configure
@@ -44,6 +44,7 @@ test-long: all
 	@$(MAKE) --no-print-directory fuzz T=300
 	@$(MAKE) --no-print-directory fuzz-viewer
 	@$(MAKE) --no-print-directory test-watch
+	@$(MAKE) --no-print-directory test-outside
 
 # the same sweep with jobs, shards, Slurm and MPI, after kills and a full disk (installs Slurm and Open MPI; needs root)
 test-cluster: all
@@ -144,6 +145,11 @@ papers: programs
 # does bench-watch find a solver that was made worse, and nothing else? (five minutes of CPU time)
 test-watch: programs
 	@scripts/test-watch $(BUILD)/moreau
+
+# BPMD files written by hand with h5py, and the errors of every iterate, computed again with numpy; COUNT problems (20)
+test-outside: programs
+	@scripts/install-deps outside
+	@/usr/bin/python3 tests/outside/outside.py $(BUILD)/moreau $(if $(filter-out 100,$(COUNT)),$(COUNT),20)
 
 # solvers on stored problems beside Siconos, num4lcp's families, scaling: writes docs/results (about half an hour)
 bench-solvers: deps
