@@ -7,7 +7,7 @@ ROBOTS ?=
 
 .PHONY: site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-glance bench-watch bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery python octave format check-rooms check-tree clean
 .PHONY: test-faults fuzz bullet bench-collision engines papers test-watch test-outside
-.PHONY: exam lint test-arm64 test-fresh test-cluster coverage mutate soak
+.PHONY: test-outputs exam lint test-arm64 test-fresh test-cluster coverage mutate soak
 
 all: configure
 	@cmake --build $(BUILD)
@@ -41,6 +41,7 @@ test-long: all
 	@MOREAU_LONG=1 scripts/run-tests $(BUILD) "$(TEST)"
 	@MOREAU_LONG=1 $(MAKE) --no-print-directory test-asan TEST=test_drawn_scenes
 	@$(MAKE) --no-print-directory test-faults MOST=200
+	@$(MAKE) --no-print-directory test-outputs
 	@$(MAKE) --no-print-directory fuzz T=300
 	@$(MAKE) --no-print-directory fuzz-viewer
 	@$(MAKE) --no-print-directory test-watch
@@ -58,6 +59,10 @@ exam: all
 MOST ?= 0
 test-faults: all
 	@scripts/test-faults $(BUILD) --most $(MOST)
+
+# every output option of every command into files, links, pipes, devices, full disks; small memory; signals
+test-outputs: all
+	@scripts/test-outputs $(BUILD)
 
 # memory and cost of long runs: a stack, a live view, a comparison; M minutes each
 M ?= 5
