@@ -6,7 +6,7 @@
  *     held    a body that sticks at three points, not on one line, to bodies that are held, fixed ones to begin with
  *             (in the plane at two points, a particle at one). Such points allow no velocity but 0, to first order.
  *             Sticking means: the impulse is inside the cone, and not small beside the others of the body.
- *     hold    all bodies of the island are held, and all speeds are below 1e-10 m/s: nu+ = 0.
+ *     hold    all bodies of the island are held, and all speeds are below 1e-10 m/s and the solver's goal: nu+ = 0.
  *
  * A pencil on its tip, a ball, a sphere on a sphere, a body about to topple (its far contacts carry nothing) are not
  * held: they keep their speeds, however small. So does everything with joints or robots.
@@ -27,7 +27,7 @@
 #include <math.h>
 #include <string.h>
 
-#define STILL 1e-10 /* m/s: speeds that may be rounding; that of the surface where a body turns */
+#define STILL 1e-10 /* m/s: speeds that may be rounding, if the solver's goal is no smaller; of the surface in turns */
 #define INSIDE 1e-3 /* of the friction cone, and of the largest impulse: margins of a contact that sticks */
 #define APART 1e-3  /* of the arms of the points: on one line, or the same point, below it */
 
@@ -74,6 +74,7 @@ static void add_point(support* t, mor_vec3 x, int dof)
 static bool look_at_trees(const mor_world* w, const mor_island* island, const mor_contact* contacts, support* trees)
 {
     const mor_system* s = &island->system;
+    const double still = mor_min(STILL, s->tol);
     for (int c = 0; c < s->contact_count; c++) {
         const mor_block* b = &s->blocks[c];
         mor_vec3 x = middle_of(s, contacts, c);
@@ -88,7 +89,7 @@ static bool look_at_trees(const mor_world* w, const mor_island* island, const mo
         const double* nu = island->answer.nu + s->trees[i].offset;
         for (int d = 0; d < s->trees[i].dof; d++) {
             bool turns = s->trees[i].dof == 6 ? d > 2 : d > 1;
-            if (!(fabs(nu[d]) * (turns ? trees[i].arm : 1.0) <= STILL)) return false;
+            if (!(fabs(nu[d]) * (turns ? trees[i].arm : 1.0) <= still)) return false;
         }
     }
     return true;
