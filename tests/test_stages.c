@@ -280,7 +280,7 @@ static void the_draft_is_the_state_to_come(void** state)
     const mor_contact* contact = mor_step_contacts(step, &contacts);
     double carried = 0.0;
     for (int i = 0; i < contacts; i++) carried += contact[i].body[0] == 0 ? contact[i].normal_impulse : 0.0;
-    test_near(carried, 3.0 * 9.81 * mor_world_get_step(w), 1e-6, "the floor carries the pile");
+    test_near(carried, 3.0 * 9.81 * mor_world_get_step(w), 0.01, "the floor carries the pile");
     assert_true(contacts >= 4 && mor_step_island_count(step) == 1);
     assert_int_equal(mor_stage_commit(w, step, &error), MOR_OK);
     assert_true(draft == mor_world_hash(w));

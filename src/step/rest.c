@@ -124,8 +124,10 @@ static bool is_plain(const mor_world* w, const mor_island* island)
 {
     const mor_system* s = &island->system;
     if (island->row_block_count > 0 || island->report.status != MOR_SOLVED) return false;
-    for (int t = 0; t < s->tree_count; t++)
-        if (w->trees[island->tree_of[t]].body < 0) return false;
+    for (int t = 0; t < s->tree_count; t++) { /* friction with the plane is part of the mass (model/support_step.c) */
+        int body = w->trees[island->tree_of[t]].body;
+        if (body < 0 || w->bodies[body].support.friction > 0.0) return false;
+    }
     return true;
 }
 
