@@ -6,8 +6,8 @@ TEST ?= .
 ROBOTS ?=
 
 .PHONY: site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-glance bench-watch bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery python octave format check-rooms check-tree clean
-.PHONY: test-faults fuzz bullet bench-collision engines papers test-watch
-.PHONY: exam lint test-arm64 test-fresh test-cluster coverage mutate soak
+.PHONY: test-faults fuzz bullet bench-collision engines papers test-watch test-outside
+.PHONY: test-outputs exam lint test-arm64 test-fresh test-cluster coverage mutate soak
 
 all: configure
 	@cmake --build $(BUILD)
@@ -41,9 +41,11 @@ test-long: all
 	@MOREAU_LONG=1 scripts/run-tests $(BUILD) "$(TEST)"
 	@MOREAU_LONG=1 $(MAKE) --no-print-directory test-asan TEST=test_drawn_scenes
 	@$(MAKE) --no-print-directory test-faults MOST=200
+	@$(MAKE) --no-print-directory test-outputs
 	@$(MAKE) --no-print-directory fuzz T=300
 	@$(MAKE) --no-print-directory fuzz-viewer
 	@$(MAKE) --no-print-directory test-watch
+	@$(MAKE) --no-print-directory test-outside
 
 # the same sweep with jobs, shards, Slurm and MPI, after kills and a full disk (installs Slurm and Open MPI; needs root)
 test-cluster: all
@@ -57,6 +59,10 @@ exam: all
 MOST ?= 0
 test-faults: all
 	@scripts/test-faults $(BUILD) --most $(MOST)
+
+# every output option of every command into files, links, pipes, devices, full disks; small memory; signals
+test-outputs: all
+	@scripts/test-outputs $(BUILD)
 
 # memory and cost of long runs: a stack, a live view, a comparison; M minutes each
 M ?= 5
@@ -144,6 +150,11 @@ papers: programs
 # does bench-watch find a solver that was made worse, and nothing else? (five minutes of CPU time)
 test-watch: programs
 	@scripts/test-watch $(BUILD)/moreau
+
+# BPMD files written by hand with h5py, and the errors of every iterate, computed again with numpy; COUNT problems (20)
+test-outside: programs
+	@scripts/install-deps outside
+	@/usr/bin/python3 tests/outside/outside.py $(BUILD)/moreau $(if $(filter-out 100,$(COUNT)),$(COUNT),20)
 
 # solvers on stored problems beside Siconos, num4lcp's families, scaling: writes docs/results (about half an hour)
 bench-solvers: deps

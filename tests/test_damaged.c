@@ -9,9 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 #include <cmocka.h>
 
+#include "base/workers.h"
 #include "common/command.h"
+#include "io/recording/recording.h"
 #include "io/text/output.h"
 #include "io/text/text_file.h"
 #include "moreau/base.h"
@@ -117,6 +120,32 @@ static void files_of_text(void** state)
     damage("p.dat", "bad.dat", "$M solve bad.dat --kind lcp --solver pgs --time-limit 1", 40);
 }
 
+/* Different recordings belong to different threads. The child that looks at a file first is made while other threads
+ * are inside HDF5; it must not wait for their lock. A child that waits for ever ends this test by SIGALRM. */
+static void open_one(void* user, int index, int worker)
+{
+    (void)index, (void)worker;
+    mor_error error = { 0 };
+    mor_recording* r = mor_recording_open(user, &error);
+    assert_non_null(r);
+    assert_int_equal(mor_recording_get_info(r)->frames, 6);
+    mor_recording_close(r);
+}
+
+static void files_are_opened_by_many_threads(void** state)
+{
+    (void)state;
+    command_expect("$M run sphere_drop --steps 5 --quiet --record many.h5", 0, NULL);
+    char path[1024];
+    snprintf(path, sizeof path, "%s", command_at("many.h5"));
+    mor_workers* workers = mor_workers_create(NULL, 4);
+    assert_non_null(workers);
+    alarm(120);
+    mor_workers_run(workers, 200, open_one, path);
+    alarm(0);
+    mor_workers_destroy(workers);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -124,6 +153,7 @@ int main(void)
         cmocka_unit_test(benchmark_problems),
         cmocka_unit_test(traces),
         cmocka_unit_test(files_of_text),
+        cmocka_unit_test(files_are_opened_by_many_threads),
     };
     return cmocka_run_group_tests_name("damaged", tests, command_open, command_close);
 }

@@ -73,6 +73,8 @@ static void binary_formats_want_a_regular_file(void** state)
     command_expect("mkfifo binary; $M run sphere_drop --steps 5 --quiet --record binary", 2, "not a regular file");
     command_expect("$M run sphere_drop --steps 5 --quiet --record -", 2, "not a regular file");
     command_expect("$M run sphere_drop --steps 5 --quiet --bpmd -", 2, "not a regular file");
+    command_expect("printf '1\\n0\\n1\\n1\\n1\\t1\\n2\\n-1\\n' >t.dat; $M solve t.dat --kind lcp --trace binary", 2,
+                   "not a regular file");
     command_expect("$M run sphere_drop --steps 5 --quiet --csv .", 3, "Is a directory");
     command_expect("$M run sphere_drop --steps 5 --quiet --csv no/such/folder.csv", 3, "No such file");
 }
@@ -118,6 +120,31 @@ static void a_signal_ends_a_run_properly(void** state)
     assert_non_null(strstr(command_output, "\"stopped_by\": \"interrupted (SIGTERM)\""));
     command_expect("$M run sphere_drop --steps 2000000000 --quiet --time-limit 0.3", 1, "the time limit has passed");
     command_expect("$M run sphere_drop --time-limit 0", 2, "expected seconds");
+}
+
+/* Frames are written more slowly than these steps are taken: what waits must not hold up the end. */
+static void a_signal_ends_what_builds_problems(void** state)
+{
+    (void)state;
+    command_expect(
+        "timeout --preserve-status -k 60 -s INT 1 $M run sphere_drop --steps 2000000000 --quiet --bpmd b.h5 && "
+        "$M dataset info b.h5 >/dev/null",
+        130, "interrupted (SIGINT) after step");
+    command_expect("timeout --preserve-status -k 60 -s TERM 0.5 $M dataset build --full -o built", 143,
+                   "interrupted (SIGTERM) after");
+    command_expect("test -d built && test -z \"$(ls -a built | grep building)\"", 0, NULL);
+}
+
+static void iterates_that_are_lost_are_told(void** state)
+{
+    (void)state;
+    command_expect(
+        "echo old >file; $M compare s4_slide --frames 1 --scene-limit 0 --solvers nsgs --quiet --iterations file", 3,
+        "file: cannot be made");
+    command_expect(
+        "trap '' XFSZ; mkdir full; $M run s4_slide --steps 2 --quiet --bpmd f.h5; ulimit -f 2; $M compare f.h5 "
+        "--frames 1 --solvers nsgs --quiet --iterations full",
+        3, "too large");
 }
 
 static volatile int flag;
@@ -221,6 +248,8 @@ int main(void)
         cmocka_unit_test(binary_formats_want_a_regular_file),
         cmocka_unit_test(a_disk_quota_leaves_the_old_file_and_nothing_else),
         cmocka_unit_test(a_signal_ends_a_run_properly),
+        cmocka_unit_test(a_signal_ends_what_builds_problems),
+        cmocka_unit_test(iterates_that_are_lost_are_told),
         cmocka_unit_test(a_single_step_can_be_interrupted),
         cmocka_unit_test(a_solver_can_be_interrupted),
         cmocka_unit_test(a_silent_pipe_is_told),

@@ -231,7 +231,7 @@ int mor_cli_solve(int argc, char** argv)
     if (a.trace && mor_cli_trace_create(a.trace, &traces, &error)) {
         fprintf(stderr, "moreau solve: %s\n", error.text);
         mor_arena_destroy(arena);
-        return 3;
+        return error.code;
     }
     bool first = true;
     if (!a.json && !a.silent)

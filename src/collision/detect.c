@@ -23,6 +23,7 @@
 #include "base/workers.h"
 #include "collision/detect.h"
 #include "collision/bvh.h"
+#include "collision/kept_pairs.h"
 #include "collision/pair_table.h"
 #include "collision/seams.h"
 #include "collision/sweep.h"
@@ -43,6 +44,7 @@ typedef struct shape_slot {
     double speed, margin; /* of its surface; how far its box was widened */
     double arm;           /* farthest point from the centre of mass that turning moves */
     double epsilon;       /* half of what it asks for by itself */
+    bool rests, stays;    /* its body has no velocity; nor had it at the last detection, in the same pose */
 } shape_slot;
 
 typedef struct body_slot {
@@ -58,6 +60,7 @@ typedef struct cached_pair {
 /* What one thread finds in a run of pairs. */
 typedef struct part {
     mor_buffer contacts, touches, cache; /* mor_contact, mor_touch, cached_pair */
+    mor_kept_pairs kept;
 } part;
 
 struct mor_broad_phase {
@@ -70,9 +73,13 @@ struct mor_broad_phase {
     mor_buffer cache[2];   /* cached_pair: last step's and this step's */
     mor_buffer touches;    /* mor_touch: pairs with contacts, of this step */
     mor_buffer head, next; /* int: lists of the seams */
-    part parts[PARTS];     /* unused with one thread */
-    bool admitted;         /* bodies have come since the last update */
-    double epsilon;        /* the option, then */
+    /* pairs at rest, of shapes without bounds (first number: its place in `unbounded`) and of others: those of the last
+     * detection, which was for `keeper`, and of this one */
+    mor_kept_pairs kept_unbounded[2], kept[2];
+    const void* keeper;
+    part parts[PARTS]; /* unused with one thread */
+    bool admitted;     /* bodies have come since the last update */
+    double epsilon;    /* the option, then */
 };
 
 void* mor_broad_phase_create(const mor_allocator* allocator)
@@ -100,6 +107,11 @@ void mor_broad_phase_destroy(void* memory)
         mor_buffer_free(&a, &bp->parts[i].contacts);
         mor_buffer_free(&a, &bp->parts[i].touches);
         mor_buffer_free(&a, &bp->parts[i].cache);
+        mor_kept_free(&a, &bp->parts[i].kept);
+    }
+    for (int i = 0; i < 2; i++) {
+        mor_kept_free(&a, &bp->kept_unbounded[i]);
+        mor_kept_free(&a, &bp->kept[i]);
     }
     a.resize(a.user, bp, 0);
 }
@@ -165,6 +177,11 @@ static bool admit_body(const mor_world* w, mor_broad_phase* bp, int slot)
     return true;
 }
 
+static bool is_still(const mor_body* b)
+{
+    return b->v.x == 0.0 && b->v.y == 0.0 && b->v.z == 0.0 && b->w.x == 0.0 && b->w.y == 0.0 && b->w.z == 0.0;
+}
+
 /* Poses, widened boxes and the list of what moved. */
 static bool update(const mor_world* w, mor_broad_phase* bp, const mor_collision_options* o, double sweep)
 {
@@ -194,13 +211,18 @@ static bool update(const mor_world* w, mor_broad_phase* bp, const mor_collision_
         const mor_geometry* g = b->shapes[s->shape].geometry;
         double margin = s->epsilon + fall;
         if (b->kind != MOR_FIXED) {
+            const mor_pose before = s->pose;
+            const bool rested = s->rests;
             s->pose = mor_body_shape_pose(b, s->shape);
+            s->rests = is_still(b);
+            s->stays = rested && s->rests && memcmp(&before, &s->pose, sizeof before) == 0;
             bool turns_in_place = g->kind == MOR_SPHERE || g->kind == MOR_DISC || g->kind == MOR_PARTICLE;
             s->arm = (turns_in_place ? 0.0 : g->radius) + mor_norm(mor_sub(s->pose.position, b->x));
             s->speed = mor_norm(b->v) + s->arm * mor_norm(b->w);
             if (o->reach == 0) margin += sweep * w->h * s->speed;
-        } else if (s->margin == margin) {
-            continue; /* fixed and already in place */
+        } else {
+            s->rests = s->stays = true;
+            if (s->margin == margin) continue; /* already in place */
         }
         s->margin = margin;
         if (s->proxy < 0) continue;
@@ -229,6 +251,9 @@ typedef struct scan {
     mor_code code; /* of the first pair that failed */
     mor_error* error;
     mor_buffer *fresh, *touches; /* where cached pairs and touches go */
+    const mor_kept_pairs* kept;  /* pairs at rest of the last detection, NULL: nothing is known of them */
+    mor_kept_pairs* keep;        /* and of this one */
+    int kept_cursor;
 } scan;
 
 /* The words remembered for this pair, which comes later than all asked for before. */
@@ -404,12 +429,54 @@ static void close_seams(scan* k)
     contacts->count = mor_seams(bp->touches.data, touches, &lists, contacts->data, count, room);
 }
 
-static void test_pair(scan* k, int i, int j, bool cached)
+/* A pair that rests as it did: its contacts once more. False: it does not. */
+static bool found_again(scan* k, int u, int i, int j, bool cached)
+{
+    const shape_slot* shapes = k->bp->shapes.data;
+    if (!k->kept || !shapes[i].stays || !shapes[j].stays) return false;
+    const mor_kept_pair* pair = mor_kept_find(k->kept, &k->kept_cursor, u, j);
+    if (!pair) return false;
+    const mor_contact* contacts = (const mor_contact*)k->kept->contacts.data + pair->first;
+    mor_buffer* list = k->found->contacts;
+    int first = list->count, count = pair->count;
+    if (!mor_kept_add(&k->w->allocator, k->keep, pair, contacts) ||
+        !mor_buffer_reserve(&k->w->allocator, list, first + count, sizeof *contacts) ||
+        !mor_buffer_reserve(&k->w->allocator, k->touches, k->touches->count + 1, sizeof(mor_touch))) {
+        k->code = MOR_SYSTEM;
+        return true;
+    }
+    if (cached) {
+        uint32_t words[4];
+        remember(k, i, j, recall(k, i, j, words));
+    }
+    k->found->deepest = mor_max(k->found->deepest, pair->deepest);
+    if (count == 0) return true;
+    memcpy((mor_contact*)list->data + first, contacts, (size_t)count * sizeof *contacts);
+    list->count += count;
+    mor_touch* touch = &((mor_touch*)k->touches->data)[k->touches->count++];
+    *touch = pair->touch;
+    touch->first = first;
+    return true;
+}
+
+/* Notes the contacts from `first` on of a pair at rest. */
+static void keep_pair(scan* k, int u, int i, int j, int first, double deepest)
+{
+    const shape_slot* shapes = k->bp->shapes.data;
+    if (!k->keep || !shapes[i].rests || !shapes[j].rests || k->code) return;
+    mor_kept_pair pair = { .i = u, .j = j, .count = k->found->contacts->count - first, .deepest = deepest };
+    if (pair.count > 0) pair.touch = ((const mor_touch*)k->touches->data)[k->touches->count - 1];
+    const mor_contact* contacts = pair.count > 0 ? (const mor_contact*)k->found->contacts->data + first : NULL;
+    if (!mor_kept_add(&k->w->allocator, k->keep, &pair, contacts)) k->code = MOR_SYSTEM;
+}
+
+/* Shapes i and j. u: what pairs at rest are ordered by, i or, of a shape without bounds, its place in the list. */
+static void test_pair(scan* k, int u, int i, int j, bool cached)
 {
     const shape_slot *a, *b;
     uint32_t words[4] = { 0 };
     mor_near_pair pair;
-    if (k->code || !near_pair(k, i, j, words, &a, &b, &pair)) return;
+    if (k->code || found_again(k, u, i, j, cached) || !near_pair(k, i, j, words, &a, &b, &pair)) return;
     if (cached) recall(k, i, j, words);
     bool done = false;
     if (k->narrow) k->code = k->narrow(k->user, k->found, k->o, &pair, &done);
@@ -422,9 +489,10 @@ static void test_pair(scan* k, int i, int j, bool cached)
     if (n < 0) return;
     if (cached) remember(k, i, j, words);
     int first = k->found->contacts->count, best = 0;
+    double deepest = 0.0;
     for (int p = 0; p < n && !k->code; p++) {
         if (points[p].gap < points[best].gap) best = p;
-        if (-points[p].gap > k->found->deepest) k->found->deepest = -points[p].gap;
+        deepest = mor_max(deepest, -points[p].gap);
         if (points[p].gap < k->o->psi_min) continue;
         mor_contact c = { .point = { points[p].on_a, points[p].on_b },
                           .normal = points[p].normal,
@@ -434,8 +502,10 @@ static void test_pair(scan* k, int i, int j, bool cached)
                           .plane = points[p].plane };
         k->code = mor_near_pair_contact(k->found, &pair, &c);
     }
-    if (k->narrow || k->code || k->found->contacts->count == first) return;
-    add_touch(k, &pair, a, b, first, &points[best]);
+    k->found->deepest = mor_max(k->found->deepest, deepest);
+    if (k->narrow || k->code) return;
+    if (k->found->contacts->count > first) add_touch(k, &pair, a, b, first, &points[best]);
+    keep_pair(k, u, i, j, first, deepest);
 }
 
 /* Room for one more contact, at its end; NULL: out of memory. */
@@ -485,7 +555,7 @@ static void test_unbounded(scan* k)
             double above = mor_dot(n, mor_sub(s->pose.position, wide->pose.position)) -
                            k->w->bodies[s->body].shapes[s->shape].geometry->radius;
             /* half of epsilon is in the margin of the shape; that of a plane has no size to go by */
-            if (!plane || above <= s->margin + wide->margin + s->epsilon) test_pair(k, id, i, false);
+            if (!plane || above <= s->margin + wide->margin + s->epsilon) test_pair(k, u, id, i, false);
         }
     }
 }
@@ -528,8 +598,14 @@ static void scan_part(void* user, int index, int worker)
     k.found = &shared->found[index];
     k.error = &shared->error[index];
     k.fresh = &own->cache, k.touches = &own->touches;
-    if (begin < end) k.cursor = cached_from(&k.bp->cache[0], shared->pairs[begin].i, shared->pairs[begin].j);
-    for (int i = begin; i < end; i++) test_pair(&k, shared->pairs[i].i, shared->pairs[i].j, true);
+    if (k.keep) k.keep = &own->kept;
+    mor_kept_empty(&own->kept);
+    if (begin < end) {
+        const mor_index_pair* at = &shared->pairs[begin];
+        k.cursor = cached_from(&k.bp->cache[0], at->i, at->j);
+        k.kept_cursor = k.kept ? mor_kept_from(k.kept, at->i, at->j) : 0;
+    }
+    for (int i = begin; i < end; i++) test_pair(&k, shared->pairs[i].i, shared->pairs[i].i, shared->pairs[i].j, true);
     shared->code[index] = k.code;
 }
 
@@ -552,7 +628,8 @@ static void put_together(scan* k, shared_scan* shared)
         int before = k->found->contacts->count, touch = k->touches->count;
         if (!append_all(allocator, k->found->contacts, &p->contacts, sizeof(mor_contact)) ||
             !append_all(allocator, k->touches, &p->touches, sizeof(mor_touch)) ||
-            !append_all(allocator, k->fresh, &p->cache, sizeof(cached_pair)))
+            !append_all(allocator, k->fresh, &p->cache, sizeof(cached_pair)) ||
+            (k->keep && !mor_kept_append(allocator, k->keep, &p->kept)))
             k->code = MOR_SYSTEM;
         for (; touch < k->touches->count && !k->code; touch++) ((mor_touch*)k->touches->data)[touch].first += before;
         k->found->deepest = mor_max(k->found->deepest, shared->found[i].deepest);
@@ -571,7 +648,22 @@ static void test_pairs(scan* k, const mor_index_pair* pairs, int count)
         put_together(k, &shared);
         return;
     }
-    for (int i = 0; i < count; i++) test_pair(k, pairs[i].i, pairs[i].j, true);
+    for (int i = 0; i < count; i++) test_pair(k, pairs[i].i, pairs[i].i, pairs[i].j, true);
+}
+
+/* Pairs at rest are looked up in list[0], if anything is known of them, and go to list[1]. */
+static void keep_in(scan* k, bool known, mor_kept_pairs list[2])
+{
+    k->kept = known ? &list[0] : NULL;
+    k->keep = k->bp->keeper ? &list[1] : NULL;
+    k->kept_cursor = 0;
+}
+
+static void turn_round(mor_kept_pairs list[2])
+{
+    mor_kept_pairs t = list[0];
+    list[0] = list[1];
+    list[1] = t;
 }
 
 mor_code mor_detect(mor_broad_phase* bp, mor_found* found, const mor_collision_options* o, mor_narrow_phase narrow,
@@ -581,16 +673,33 @@ mor_code mor_detect(mor_broad_phase* bp, mor_found* found, const mor_collision_o
     const mor_index_pair* pairs;
     int count = update(w, bp, o, sweep) ? mor_bvh_pairs(bp->tree, bp->moved.data, bp->moved.count, &pairs, NULL) : -1;
     if (count < 0) return mor_fail(error, MOR_SYSTEM, "out of memory in collision detection");
-    scan k = {
-        w, bp, o, 0, narrow, user, sweep, mor_world_bounces(w), found, MOR_OK, error, &bp->cache[1], &bp->touches
-    };
+    bool known = found->keeper && bp->keeper == found->keeper && found->unchanged; /* of what rests nothing changed */
+    scan k = { .w = w,
+               .bp = bp,
+               .o = o,
+               .narrow = narrow,
+               .user = user,
+               .sweep = sweep,
+               .bounces = mor_world_bounces(w),
+               .found = found,
+               .error = error,
+               .fresh = &bp->cache[1],
+               .touches = &bp->touches };
     bp->cache[1].count = 0;
     bp->touches.count = 0;
-    test_unbounded(&k); /* a floor is mostly the first body: its contacts come in their final order then */
+    bp->keeper = narrow ? NULL : found->keeper;
+    mor_kept_empty(&bp->kept_unbounded[1]);
+    mor_kept_empty(&bp->kept[1]);
+    /* a floor is mostly the first body: its contacts come in their final order then */
+    keep_in(&k, known, bp->kept_unbounded);
+    test_unbounded(&k);
+    keep_in(&k, known, bp->kept);
     test_pairs(&k, pairs, count);
     mor_buffer t = bp->cache[0];
     bp->cache[0] = bp->cache[1];
     bp->cache[1] = t;
+    turn_round(bp->kept_unbounded);
+    turn_round(bp->kept);
     if (!narrow && !k.code) close_seams(&k);
     return k.code == MOR_SYSTEM ? mor_fail(error, MOR_SYSTEM, "out of memory in collision detection") : k.code;
 }

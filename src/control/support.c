@@ -15,6 +15,7 @@
 
 #include "linalg/dense.h"
 
+#include <limits.h>
 #include <string.h>
 
 static const double NEAR = 1e-4;
@@ -30,6 +31,27 @@ int mor_support_of(const mor_world* w, const mor_robot* robot, const mor_contact
     return -1;
 }
 
+/* Contacts that may be the robot's own, in their order; NULL: out of memory. Its bodies have neighbouring numbers, so
+ * that those of other robots are passed over without a look at them. */
+static int* own_contacts(const mor_world* w, const mor_robot* robot, mor_arena* scratch, int* count)
+{
+    const mor_contact* contacts = w->contacts.data;
+    int first = INT_MAX, last = -1;
+    for (int i = 0; i < robot->model->link_count; i++) {
+        if (robot->bodies[i] < 0) continue;
+        int at = w->order_of[robot->bodies[i]];
+        if (at < first) first = at;
+        if (at > last) last = at;
+    }
+    int* list = mor_arena_alloc(scratch, ((size_t)w->contacts.count + 1) * sizeof *list);
+    *count = 0;
+    for (int i = 0; list && i < w->contacts.count; i++) {
+        int a = contacts[i].body[0], b = contacts[i].body[1];
+        if ((a >= first && a <= last) || (b >= first && b <= last)) list[(*count)++] = i;
+    }
+    return list;
+}
+
 void mor_gravity_torque(const mor_world* w, const mor_robot* robot, mor_robot_work* work, double* vector,
                         mor_arena* scratch, double* tau)
 {
@@ -38,12 +60,13 @@ void mor_gravity_torque(const mor_world* w, const mor_robot* robot, mor_robot_wo
     mor_robot_statics(m, robot->work, work, w->gravity, NULL, vector);
     size_t mark = mor_arena_mark(scratch);
     double* wrenches = m->floating ? mor_arena_zero(scratch, 6 * (size_t)m->link_count, sizeof *wrenches) : NULL;
-    if (wrenches) {
+    int count = 0, *own = wrenches ? own_contacts(w, robot, scratch, &count) : NULL;
+    if (own) {
         const mor_contact* contacts = w->contacts.data;
         double AA[36] = { 0 }, L[36], y[6];
         mor_vec3 p;
-        for (int i = 0; i < w->contacts.count; i++) {
-            if (mor_support_of(w, robot, &contacts[i], &p) < 0) continue;
+        for (int i = 0; i < count; i++) {
+            if (mor_support_of(w, robot, &contacts[own[i]], &p) < 0) continue;
             p = mor_sub(p, robot->base.position);
             const double a[6][3] = { { 1, 0, 0 },      { 0, 1, 0 },      { 0, 0, 1 },
                                      { 0, -p.z, p.y }, { p.z, 0, -p.x }, { -p.y, p.x, 0 } };
@@ -57,8 +80,8 @@ void mor_gravity_torque(const mor_world* w, const mor_robot* robot, mor_robot_wo
             memcpy(y, vector, sizeof y);
             mor_cholesky6_solve(L, y);
             mor_vec3 force = mor_v3(y[0], y[1], y[2]), moment = mor_v3(y[3], y[4], y[5]);
-            for (int i = 0; i < w->contacts.count; i++) {
-                int link = mor_support_of(w, robot, &contacts[i], &p);
+            for (int i = 0; i < count; i++) {
+                int link = mor_support_of(w, robot, &contacts[own[i]], &p);
                 if (link < 0) continue;
                 mor_vec3 f = mor_add(force, mor_cross(moment, mor_sub(p, robot->base.position)));
                 mor_vec3 n_link = mor_cross(mor_sub(p, robot->work->states[link].p), f);

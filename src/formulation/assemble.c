@@ -14,6 +14,7 @@
 
 #include "base/union_find.h"
 #include "formulation/contact_rows.h"
+#include "formulation/kept_rows.h"
 #include "formulation/rows.h"
 #include "model/each_tree.h"
 #include "model/support.h"
@@ -186,7 +187,6 @@ typedef struct islands {
     int *contact_start, *contact_list;
     int* row_start;
     mor_row_block** row_list;
-    const mor_contact** old; /* contact -> the same in the last step, or NULL */
     mor_row_block* rows;
     int contact_count, row_count;
     int coefficients, row_total, diagonals; /* of all islands together */
@@ -208,11 +208,11 @@ static bool label_islands(mor_step* k, islands* g)
     int* parent = mor_arena_alloc(k->arena, (size_t)n * sizeof *parent);
     bool* touched = mor_arena_zero(k->arena, (size_t)n, sizeof *touched);
     g->label = mor_arena_alloc(k->arena, (size_t)n * sizeof *g->label);
-    g->old = mor_arena_alloc(k->arena, (size_t)g->contact_count * sizeof *g->old);
-    if (!parent || !touched || !g->label || !g->old) return false;
+    k->old = mor_arena_alloc(k->arena, (size_t)g->contact_count * sizeof *k->old);
+    if (!parent || !touched || !g->label || !k->old) return false;
     mor_sets_begin(parent, n);
     for (int i = 0; i < g->contact_count; i++) {
-        g->old[i] = remembered(k, &contacts[i], &cursor);
+        k->old[i] = remembered(k, &contacts[i], &cursor);
         int a = contact_tree(w, &contacts[i], 0), b = contact_tree(w, &contacts[i], 1);
         int rows = contacts[i].rolling > 0.0 || contacts[i].drilling > 0.0 ? 6 : 3;
         g->row_total += rows, g->diagonals += rows * rows;
@@ -372,12 +372,25 @@ static void write_trees(mor_step* k, const int* list, mor_system* s, const pools
     }
 }
 
+/* Rows of an island that repeats its last step are there already. */
+static bool repeat_rows(mor_step* k, const islands* g, int i, mor_island* island, const pools* p)
+{
+    mor_system* s = &island->system;
+    const mor_members members = { island->tree_of, g->contact_list + g->contact_start[i], s->tree_count,
+                                  s->contact_count };
+    island->kept = -1;
+    if (k->equations || island->row_block_count > 0 || s->contact_count == 0) return false;
+    int number = mor_kept_island(k, &members, p->rows.geometry != NULL);
+    if (number < 0) return false;
+    mor_kept_use(k, number, &members, s);
+    island->kept = number;
+    return true;
+}
+
 static void write_rows(const islands* g, int i, mor_system* s, mor_row_builder* b)
 {
-    b->of = NULL;
-    b->entry_count = b->coef_count = b->diagonal_count = b->row_count = b->block_count = b->contact_count = 0;
     for (int c = g->contact_start[i]; c < g->contact_start[i + 1]; c++)
-        mor_add_contact_rows(b, g->contact_list[c], g->old[g->contact_list[c]]);
+        mor_add_contact_rows(b, g->contact_list[c], b->step->old[g->contact_list[c]]);
     for (int r = g->row_start[i]; r < g->row_start[i + 1]; r++) mor_add_joint_rows(b, g->row_list[r]);
     if (!b->step->equations) mor_fill_diagonals(b, s);
     s->contacts = b->rows;
@@ -416,8 +429,8 @@ static void next_island(const mor_system* s, pools* p)
     p->nu_free += s->dof;
     p->answer += s->dof;
     p->shift += s->dof;
-    p->impulses += b->row_count;
-    p->held += b->contact_count;
+    p->impulses += s->row_count;
+    p->held += s->contact_count;
     b->bias += b->row_count;
     b->rows += b->contact_count;
     if (b->geometry) b->geometry += b->contact_count;
@@ -453,7 +466,10 @@ bool mor_assemble(mor_step* k)
             mor_springs_settle(k, island->rows, island->row_block_count, island->tree_of, s->tree_count,
                                s->contact_count > 0);
         write_trees(k, island->tree_of, s, &p);
-        write_rows(&g, i, s, &p.rows);
+        p.rows.of = NULL;
+        p.rows.entry_count = p.rows.coef_count = p.rows.diagonal_count = 0;
+        p.rows.row_count = p.rows.block_count = p.rows.contact_count = 0;
+        if (!repeat_rows(k, &g, i, island, &p)) write_rows(&g, i, s, &p.rows);
         write_guess(island, &p);
         next_island(s, &p);
     }

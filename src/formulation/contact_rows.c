@@ -287,6 +287,19 @@ static void contact_geometry(const mor_row_builder* k, const mor_contact* c, con
     }
 }
 
+/* x rounded to a grid of 2^-46 of `scale`: an impulse goes from rows to the world and back without a change, so that
+ * what repeats does so bit by bit (step/rest.c). */
+static double on_grid(double x, double scale)
+{
+    uint64_t bits;
+    memcpy(&bits, &scale, sizeof bits);
+    bits &= 0x7ff0000000000000u; /* the power of two */
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    double far = 96.0 * power; /* its last bit is the grid */
+    return (x + far) - far;
+}
+
 /* Adds the contact as the next block of the island under construction. */
 void mor_add_contact_rows(mor_row_builder* k, int index, const mor_contact* old)
 {
@@ -333,7 +346,8 @@ void mor_add_contact_rows(mor_row_builder* k, int index, const mor_contact* old)
     if (w->options.sticking) hold_anchor(w, c, old, direction, dim, row);
     if (old) {
         row->guess[0] = old->normal_impulse;
-        for (int d = 1; d < dim && d < 3; d++) row->guess[d] = mor_dot(old->impulse, direction[d]);
+        for (int d = 1; d < dim && d < 3; d++)
+            row->guess[d] = on_grid(mor_dot(old->impulse, direction[d]), old->normal_impulse);
         for (int d = 3; d < dim; d++) row->guess[d] = mor_dot(old->moment, direction[(d - 2) % 3]) / row->turning;
     }
     if (k->geometry) contact_geometry(k, c, direction, &k->geometry[k->contact_count]);

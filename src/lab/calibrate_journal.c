@@ -7,6 +7,7 @@
  * so a calibration that goes on asks for the same points again and finds them here. A line cut by a crash is ignored.
  * Numbers are hexadecimal, which read back exactly. */
 #include "lab/calibrate.h"
+#include "io/text/output.h"
 
 #include <errno.h>
 #include <math.h>
@@ -105,9 +106,11 @@ mor_code mor_cal_journal_take(mor_calibration* c, const char* path, mor_error* e
 mor_cal_journal* mor_cal_journal_open(mor_calibration* c, const char* path, bool resume, mor_error* error)
 {
     bool there = false;
+    char target[4096]; /* what goes to a pipe or a device cannot be resumed */
+    if (mor_output_target(path, target, sizeof target, error)) return NULL;
     if (resume && read_back(c, path, &there, error)) return NULL;
     mor_cal_journal* j = calloc(1, sizeof *j);
-    if (j) j->file = fopen(path, there ? "a" : "w");
+    if (j) j->file = fopen(target, there ? "a" : "w");
     if (!j || !j->file) {
         mor_fail(error, MOR_SYSTEM, "%s: %s", path, j ? strerror(errno) : "out of memory");
         free(j);

@@ -1,5 +1,5 @@
-/* Intervals of a fit by least squares (error eq18, optimiser gradient): the runs are drawn again, and each draw is fitted
- * by one step of Gauss and Newton from the best point.
+/* Intervals of a fit by least squares (error eq18, optimiser gradient): the runs are drawn again, and each draw is
+ * fitted by one step of Gauss and Newton from the best point.
  *
  * With H_r = J_r' J_r and b_r = J_r' e_r of run r there, the least point of the runs drawn is z - (sum H_r)^-1 sum b_r,
  * in the ranges: a value that would leave its range is held at the border and the others are solved again, the worst

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "formulation/registry.h"
 #include "formulation/step_problem.h"
@@ -402,20 +403,21 @@ void mor_lab_thin_trace(const mor_trace* from, bool step, mor_lab_trace* to)
 }
 
 /* One file for each followed run: FOLDER/<problem>-<formulation>-<solver>.h5. One that is there stays. */
-void mor_lab_store_iterations(const mor_lab* lab, const mor_lab_problem* p, int formulation, int solver,
-                              const mor_iterations* islands, int count)
+mor_code mor_lab_store_iterations(const mor_lab* lab, const mor_lab_problem* p, int formulation, int solver,
+                                  const mor_iterations* islands, int count, mor_error* error)
 {
     char path[1100];
     bool any = false;
     for (int i = 0; i < count; i++) any = any || islands[i].count;
-    if (!any) return;
+    if (!any) return MOR_OK;
     int n = snprintf(path, sizeof path, "%s/%s-%s-%s.h5", lab->options.iterations, p->name,
                      mor_lab_formulation_name(lab, formulation), mor_lab_solver_name(lab, solver));
     for (char* c = path + strlen(lab->options.iterations) + 1; *c; c++)
         if (*c == '/') *c = '_';
-    if (n < (int)sizeof path)
-        mor_iterations_write(path, islands, count, p->name, mor_lab_formulation_name(lab, formulation),
-                             mor_lab_solver_name(lab, solver), NULL);
+    if (n >= (int)sizeof path) return mor_fail(error, MOR_SYSTEM, "%.60s...: name too long", path);
+    if (access(path, F_OK) == 0) return MOR_OK;
+    return mor_iterations_write(path, islands, count, p->name, mor_lab_formulation_name(lab, formulation),
+                                mor_lab_solver_name(lab, solver), error);
 }
 
 /* ------------------------------------------------------------------------------ statistics */

@@ -151,7 +151,7 @@ bool mor_lab_pairs(const mor_lab* lab, int formulation, int solver);
  * of processes. */
 typedef struct mor_lab_message {
     char kind; /* 'B' begins, 'R' result, 'T' trace, 'P' statistics of the problem, 'S' whole run of a scene, 'W' time
-                  that has gone by */
+                  that has gone by, 'E' what was lost: a code as status, a sentence as detail */
     union {
         mor_lab_run run;
         mor_lab_trace trace;

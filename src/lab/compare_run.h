@@ -17,9 +17,9 @@ void mor_lab_run_problem(const mor_lab* lab, const mor_problem* problem, mor_lab
 mor_residual mor_lab_no_residual(void);
 /* MOR_LAB_TRACE points, denser at the start; the last one is always kept. */
 void mor_lab_thin_trace(const mor_trace* from, bool step, mor_lab_trace* to);
-/* Into the folder of options.iterations, if there is one. */
-void mor_lab_store_iterations(const mor_lab* lab, const mor_lab_problem* p, int formulation, int solver,
-                              const mor_iterations* islands, int count);
+/* Into the folder of options.iterations. */
+mor_code mor_lab_store_iterations(const mor_lab* lab, const mor_lab_problem* p, int formulation, int solver,
+                                  const mor_iterations* islands, int count, mor_error* error);
 /* Sizes, rank, conditioning and mass ratio of a frame. */
 void mor_lab_measure_frame(const mor_bpmd_frame* f, const mor_world* w, mor_lab_problem* p);
 /* The impulses that the frame came with, judged in the exact Coulomb problem; frames with joints have none to judge. */

@@ -165,7 +165,13 @@ static void follow(measurement* m, const mor_lab_run* run)
     int islands = m->w ? m->w->last->island_count : 1;
     mor_iterations* all = lab->options.iterations ? calloc((size_t)islands + 1, sizeof *all) : NULL;
     run_method(m, &scratch, &trace, all);
-    if (all) mor_lab_store_iterations(lab, &lab->problems[m->index], run->formulation, run->solver, all, islands);
+    mor_error lost = { 0 };
+    if (all &&
+        mor_lab_store_iterations(lab, &lab->problems[m->index], run->formulation, run->solver, all, islands, &lost)) {
+        mor_lab_message told = { .kind = 'E', .as.run = { .problem = m->index, .status = MOR_SYSTEM } };
+        snprintf(told.as.run.detail, sizeof told.as.run.detail, "%.110s", lost.text);
+        m->emit(m->user, &told);
+    }
     for (int i = 0; all && i < islands; i++) mor_iterations_free(&all[i]);
     free(all);
     mor_lab_message message = {

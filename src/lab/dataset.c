@@ -40,7 +40,8 @@ static mor_code write_provenance(const char* path, const mor_family* family, mor
     return mor_provenance_write(path, &p, error);
 }
 
-mor_code mor_dataset_build(const char* folder, const mor_family* family, double size, bool* built, mor_error* error)
+mor_code mor_dataset_build(const char* folder, const mor_family* family, double size, const volatile int* stop,
+                           bool* built, mor_error* error)
 {
     char path[1024], name[96], work[1100], *text = NULL;
     size_t length = 0;
@@ -66,6 +67,7 @@ mor_code mor_dataset_build(const char* folder, const mor_family* family, double 
     snprintf(work, sizeof work, "%s.building", path); /* an interrupted build leaves no file that looks finished */
     remove(work);
     if (!code && !(r = mor_bpmd_record(work, w, scene, family->third, error))) code = MOR_SYSTEM;
+    if (w) mor_world_set_interrupt(w, stop);
     if (r) mor_bpmd_record_range(r, 2, 3 * family->third + 1);
     for (int k = 0; k < 3 * family->third + 1 && !code; k++) {
         mor_step_report report;

@@ -27,8 +27,10 @@ void mor_family_ring(double size, FILE* out);
 /* families.c: ends with a NULL name. */
 extern const mor_family mor_families[];
 
-/* Builds FOLDER/<family>-<size>.h5; MOR_OK and *built = false if it is there already. The same bytes on every run. */
-mor_code mor_dataset_build(const char* folder, const mor_family* family, double size, bool* built, mor_error* error);
+/* Builds FOLDER/<family>-<size>.h5; MOR_OK and *built = false if it is there already. The same bytes on every run. When
+ * *stop becomes 1 it gives up, and leaves nothing. */
+mor_code mor_dataset_build(const char* folder, const mor_family* family, double size, const volatile int* stop,
+                           bool* built, mor_error* error);
 /* Reads and rebuilds every frame of a file. */
 mor_code mor_dataset_check(const char* path, int* frames, int* contacts, mor_error* error);
 /* Checks a file and copies it into the folder; a name that is taken is refused. */

@@ -39,6 +39,7 @@ typedef struct mor_island {
     double solve_time, formulate_time;
     double energy;                   /* of mechanisms before the step [J] (step/mechanism_energy.c) */
     struct mor_equations* equations; /* of an island with nothing but equations, or NULL (step/solve.c) */
+    int kept;                        /* which of the islands that are kept it repeats, or -1 */
     bool one_sided, skip; /* integrators (step/smooth_step.c): it has contacts or bounded rows; it needs no solve */
 } mor_island;
 
@@ -55,6 +56,14 @@ typedef struct mor_applied {
     mor_vec3 force, torque;
     uint32_t generation;
 } mor_applied;
+
+/* An island at rest whose rows and answer are kept (formulation/kept_rows.c). */
+typedef struct mor_kept_island_of {
+    int tree_count, contact_count, row_count, entry_count, coefficient_count, diagonal_count;
+    bool geometry;
+    int at; /* where its arrays begin in kept_bytes[0], in units of 16 bytes */
+    mor_report report;
+} mor_kept_island_of;
 
 enum { MOR_TRIALS = 3 }; /* one step, and its two halves */
 
@@ -80,6 +89,10 @@ struct mor_step {
     bool found_ahead;            /* `ahead` holds the contacts of the new state, for the next step that begins here */
     const mor_world* taken_from; /* where the draft was copied from last; only compared */
     uint32_t revision;           /* of that world, 0: none */
+    bool unchanged;              /* the step begins with the state that this one committed last, and no forces */
+    mor_buffer kept_of_tree;     /* int: tree -> its island among those that are kept, or -1 */
+    mor_buffer kept_islands;     /* mor_kept_island_of */
+    mor_buffer kept_bytes[2];    /* their arrays; scratch for the next time */
 
     /* scratch */
     mor_arena* arena;
@@ -93,6 +106,7 @@ struct mor_step {
     /* the assembled system, of all trees */
     const mor_contact* last; /* contacts of the last step: the guess */
     int last_count;
+    const mor_contact** old; /* contact -> the same in the last step, or NULL */
     double *nu, *nu_free, *nu_new;
     double* nu_move;             /* velocities that positions move with, NaN: nu_new does; NULL: it does everywhere */
     double *mass, *mass_inverse; /* dof^2 blocks */
@@ -123,6 +137,8 @@ struct mor_found {
     int last_count;
     double deepest;
     struct mor_workers* workers; /* NULL: one thread */
+    const void* keeper;          /* for whom pairs at rest are kept (collision/kept_pairs.c); NULL: for nobody */
+    bool unchanged;              /* since the last detection for `keeper` only bodies have moved */
 };
 
 /* A step beside `step`, for joints alone: the same draft, arenas and workers, no contacts and no systems yet. */

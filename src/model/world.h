@@ -174,6 +174,7 @@ typedef struct mor_method_options {
     int on_failure;
     int max_failures; /* warn: so many failed steps in a row end the run; 0: any number */
     int relinearise;
+    int rest;                                      /* MOR_REST_... */
     int gap_correction;                            /* MOR_GAP_... */
     double recovery_speed;                         /* m/s and rad/s, of `bounded` */
     double limit;                                  /* m/s: the error of a step that counts as failure */
@@ -185,6 +186,7 @@ typedef struct mor_method_options {
 } mor_method_options;
 
 enum { MOR_GAP_PROJECTION, MOR_GAP_BOUNDED, MOR_GAP_VELOCITY };
+enum { MOR_REST_SKIP, MOR_REST_SOLVE };
 enum { MOR_STABILISE_IMPULSE, MOR_STABILISE_BAUMGARTE, MOR_STABILISE_PROJECTION, MOR_STABILISE_NONE };
 
 typedef struct mor_solver_options {

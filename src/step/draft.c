@@ -5,6 +5,7 @@
  * methods. Written back by commit: what a step changes of these. */
 #include "step/draft.h"
 #include "step/adaptive.h"
+#include "step/rest.h"
 
 #include "base/workers.h"
 #include "control/control.h"
@@ -56,8 +57,9 @@ void mor_step_destroy(mor_step* k)
     for (int i = 0; k->thread_arenas && i < k->threads; i++) mor_arena_destroy(k->thread_arenas[i]);
     mor_arena_destroy(k->arena);
     drop_robots(k);
-    mor_buffer* buffers[] = { &k->bodies,  &k->trees,       &k->joints, &k->contacts, &k->ahead,
-                              &k->applied, &k->applied_tau, &k->trial,  &k->start };
+    mor_buffer* buffers[] = { &k->bodies,       &k->trees,         &k->joints,       &k->contacts, &k->ahead,
+                              &k->applied,      &k->applied_tau,   &k->trial,        &k->start,    &k->kept_of_tree,
+                              &k->kept_islands, &k->kept_bytes[0], &k->kept_bytes[1] };
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) mor_buffer_free(&a, buffers[i]);
     void* blocks[] = { k->thread_arenas, k->robots, k->snapshot, k->w, k };
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
@@ -177,6 +179,7 @@ mor_code mor_step_take(const mor_world* w, mor_step* k)
     if (same && !synchronous) take_motion(w, k);
     if (!synchronous && !take_robots(w, k)) return MOR_SYSTEM;
     if (!synchronous || w->forced || k->forced) take_forces(w, k);
+    k->unchanged = synchronous && !w->forced && !k->forced && mor_rest_may_skip(w);
     k->forced = w->forced;
     *k->w = *w;
     k->w->bodies = k->bodies.data;
@@ -198,7 +201,8 @@ mor_code mor_step_take(const mor_world* w, mor_step* k)
 void mor_step_follow(const mor_world* w, mor_step* k)
 {
     mor_world* d = k->w;
-    for (int i = 0; i < k->island_count; i++) { /* what assembled systems know of the solver */
+    for (int i = 0; i < k->island_count; i++) {    /* what assembled systems know of the solver */
+        if (!w->detected) k->islands[i].kept = -1; /* something was chosen since: it is solved */
         k->islands[i].system.tol = w->solver_options.tol;
         if (d->solver != w->solver) k->islands[i].system.cones = mor_solver_applies(w->solver, MOR_STEP_CONE);
     }

@@ -14,10 +14,12 @@
 #include "formulation/assemble.h"
 #include "formulation/equations.h"
 #include "formulation/impact.h"
+#include "formulation/kept_rows.h"
 #include "formulation/rows.h"
 #include "formulation/step_problem.h"
 #include "model/support.h"
 #include "step/relinearise.h"
+#include "step/rest.h"
 #include "step/smooth.h"
 #include "step/stabilise.h"
 #include "step/stages.h"
@@ -94,8 +96,13 @@ static void solve_island(void* user, int index, int worker)
     mor_step* k = user;
     mor_island* island = &k->islands[index];
     if (island->skip) return;
+    if (island->kept >= 0) {
+        mor_kept_answer(k, island);
+        return;
+    }
     double start = k->threads > 1 ? mor_clock() : 0.0; /* alone it is what the stage takes */
     try_island(k->w, island, k->thread_arenas[worker]);
+    mor_rest_hold(k->w, island, k->thread_arenas[worker]);
     if (k->threads > 1) island->formulate_time += mor_clock() - start;
 }
 

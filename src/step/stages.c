@@ -13,6 +13,7 @@
 #include "formulation/assemble.h"
 #include "formulation/immovable.h"
 #include "step/draft.h"
+#include "step/rest.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -90,8 +91,10 @@ static mor_code detect(mor_step* k, mor_buffer* out, const mor_contact* last, in
 {
     mor_world* w = k->w;
     mor_found found = { .world = w, .contacts = out, .last = last, .last_count = last_count };
-    if (k->threads > 1 && !mor_library_has_pairs(w->library))
-        found.workers = k->workers; /* theirs run on this thread */
+    if (!mor_library_has_pairs(w->library)) { /* theirs run on this thread, every time */
+        if (k->threads > 1) found.workers = k->workers;
+        if (w->options.rest == MOR_REST_SKIP) found.keeper = k, found.unchanged = k->unchanged;
+    }
     out->count = 0;
     mor_code code = w->on_collide ? w->on_collide(w->on_collide_data, w, &found, error)
                                   : w->collision->detect(w->collision_memory, w, w->collision_options, &found, error);
@@ -268,7 +271,7 @@ mor_code mor_do_measure(const mor_world* world, mor_step* k, mor_error* error)
 
 mor_code mor_do_commit(mor_world* w, mor_step* k, mor_error* error)
 {
-    (void)error;
+    if (!mor_rest_note(w, k)) return mor_fail(error, MOR_SYSTEM, "out of memory");
     mor_step_give(w, k);
     w->failed_in_row = k->status == MOR_SOLVED ? 0 : w->failed_in_row + 1;
     mor_control_tell(w);

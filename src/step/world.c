@@ -33,6 +33,9 @@ static const mor_field method_fields[] = {
       "velocity error of a step that counts as failure; at least ten times the solver's tol" },
     { "relinearise", MOR_TYPE_INT, offsetof(mor_method_options, relinearise), 0, 0, 100, NULL, "",
       "passes that solve the step again with the gaps and normals of its own end" },
+    { "rest", MOR_TYPE_CHOICE, offsetof(mor_method_options, rest), MOR_REST_SKIP, 0, 0, "skip|solve", "",
+      "islands that repeat their last step bit by bit are not solved again, or are all the same; the motion does not "
+      "depend on it" },
     { 0 }
 };
 
@@ -181,6 +184,7 @@ mor_code mor_world_set_method(mor_world* w, const char* stage, const char* name,
         return mor_fail(error, MOR_BAD_INPUT,
                         "unknown stage '%s'; known: formulation, solver, collision, integrator, stabilisation", stage);
     }
+    w->detected = false; /* nothing kept from the last step is trusted */
     return ok ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
 }
 

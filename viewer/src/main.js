@@ -84,7 +84,8 @@ async function show() {
   const d = recordings[0].description, frame = await frameOf(recordings[0], 0);
   const laters = [];
   for (const r of live ? [] : recordings) for (const part of [0.25, 0.5, 0.75, 1]) laters.push(await frameOf(r, Math.round(part * (r.frames - 1))));
-  const flat = d.dimension === 2, floor = flat ? null : floorHeight(d, frame), bounds = sceneBounds(d, frame, laters, floor);
+  const flat = d.dimension === 2, floor = flat ? null : floorHeight(d, frame), shown = !live && wish.has("t") && recordings[0].frames ? await frameOf(recordings[0], Math.round(recordings[0].index(Number(wish.get("t")) || 0))) : null;
+  const bounds = sceneBounds(d, frame, laters, floor, shown);
   for (const m of models) {
     stage.scene.remove(m.group);
     m.dispose();

@@ -510,7 +510,8 @@ function boxes(description, frame) {
 }
 
 // Where things are at the start, and how large that is: for camera, grid, light and the size of marks.
-export function sceneBounds(description, frame, laters, floor) {
+// `shown`: the frame that is drawn first, or null.
+export function sceneBounds(description, frame, laters, floor, shown) {
   const { all, moving } = boxes(description, frame);
   const size = (b) => (b.isEmpty() ? 0 : b.getSize(new THREE.Vector3()).length());
   let box = all;
@@ -522,11 +523,11 @@ export function sceneBounds(description, frame, laters, floor) {
     box.union(moving);
   }
   // where it goes, unless things fly away
-  const few = description.bodies.filter((b) => b.kind !== FIXED).length <= 3, most = (few ? 13 : 3) * size(box);
-  for (const later of box.isEmpty() ? [] : laters) {
+  const few = description.bodies.filter((b) => b.kind !== FIXED).length <= 3, whole = size(box);
+  for (const later of box.isEmpty() ? [] : [shown, ...laters]) {
     const end = later && boxes(description, later).moving;
-    const whole = end && !end.isEmpty() ? box.clone().union(end) : box;
-    if (size(whole) <= most) box = whole;
+    const both = end && !end.isEmpty() ? box.clone().union(end) : box;
+    if (size(both) <= (few || later === shown ? 13 : 3) * whole) box = both;
   }
   if (floor !== null && !box.isEmpty() && box.min.z > floor && box.min.z - floor < 2 * size(box)) box = box.clone().expandByPoint(box.getCenter(new THREE.Vector3()).setZ(floor));
   if (box.isEmpty() || size(box) === 0) box = new THREE.Box3(new THREE.Vector3(-1, -1, -1), new THREE.Vector3(1, 1, 1));

@@ -70,6 +70,13 @@ for (const [scene, sizes, looks] of few)
     await check(scene, "fit.html", sizes, looks);
   });
 
+test("a picture of a later time has all that moves at that time", async () => {
+  moreau("view", "cart", "--time", "3", "--html", file("fit.html"));
+  const page = await open(`file://${file("fit.html")}#t=1.5`, { width: 480, height: 520 });
+  assert.deepEqual((await outside(page)).found, []);
+  await page.close();
+});
+
 test("four panes show the whole scene each, also after the window has become narrow", async () => {
   const runs = ["st", "ap", "ncp", "mncp"].map((f) => record(`fit-${f}.h5`, "four_bar", "--time", "0.1", "--set", `method.formulation.name=${f}`));
   moreau("view", ...runs, "--html", file("fit.html"));

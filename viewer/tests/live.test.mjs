@@ -89,7 +89,7 @@ bodies:
   await page.focus("#canvas");
   await page.keyboard.press("]");
   await page.keyboard.press("]");
-  assert.equal(await page.textContent("#body-name"), "stone");
+  await page.waitForFunction(() => document.getElementById("body-name").textContent === "stone");
   await page.keyboard.press("u");
   await until(page, () => window.moreau.live.list.some((f) => f.pose[9] > 0.25));
   assert.deepEqual(page.problems, []);

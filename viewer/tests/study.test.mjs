@@ -95,7 +95,8 @@ bodies:
   assert.ok(Math.abs((await distance()) - Math.sqrt(10)) < 1e-4);
   await shot(p, "measure");
   await seek(p, 0);
-  // the tops of both boxes, by clicks
+  // the tops of both boxes, by clicks; the panel of a chosen body would lie over one
+  await p.evaluate(() => window.moreau.choose(-1));
   for (const [x, y] of [[0, 0], [2, 1]]) {
     const at = await place(p, x, y, 0.2);
     await p.mouse.click(at.x, at.y);

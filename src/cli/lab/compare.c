@@ -385,7 +385,9 @@ static int compare_solvers(arguments* a)
         a->resume = true;
     }
     meter m = { .shown = isatty(2) && !a->quiet, .first = -1 };
-    if (!code && a->options.iterations && mkdir(a->options.iterations, 0777) != 0 && errno != EEXIST)
+    struct stat folder;
+    if (!code && a->options.iterations && mkdir(a->options.iterations, 0777) != 0 &&
+        !(stat(a->options.iterations, &folder) == 0 && S_ISDIR(folder.st_mode)))
         code = mor_fail(&error, MOR_SYSTEM, "%s: cannot be made: %s", a->options.iterations, strerror(errno));
     bool whole = a->options.scene_limit > 0.0 && lab.scene_count > 0;
     if (!code && whole) code = mor_lab_run_scenes(&lab, a->out ? journal : NULL, a->resume, progress, &m, &error);

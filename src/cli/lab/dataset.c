@@ -4,6 +4,7 @@
 #include "cli/lab/ranks.h"
 #include "cli/lab/slurm.h"
 #include "cli/options.h"
+#include "cli/signals.h"
 #include "io/bpmd/bpmd.h"
 #include "lab/compare.h"
 #include "lab/dataset.h"
@@ -154,7 +155,7 @@ static mor_code make_file(const arguments* a, const mor_family* f, double size, 
         if (access(path, R_OK) == 0) return MOR_OK;
         return mor_fail(error, MOR_BAD_INPUT, "%s is not there: a shard is not named or has not ended", path);
     }
-    mor_code code = mor_dataset_build(a->folder, f, size, &built, error);
+    mor_code code = mor_dataset_build(a->folder, f, size, mor_cli_patience(), &built, error);
     if (code) return code;
     printf("%s/%s-%g.h5  ", a->folder, f->name, size);
     if (built) printf("%.1f s\n", mor_clock() - start);
@@ -185,11 +186,18 @@ static int build_files(const arguments* a)
         if (mor_folder_merge(a->files[i], a->folder, &copied, &error)) return mor_cli_fail(&error);
     int files = 0, known = 0;
     double begin = mor_clock();
+    mor_cli_catch_signals(0.0);
     for (const mor_family* f = mor_families; f->name; f++) {
         if (a->family && !listed(a->family, f->name)) continue;
         for (int k = 0; f->sizes[k] != 0.0 && (a->full || k < f->fast); k++, known++) {
             if (a->shards && known % a->shards != a->shard - 1) continue;
-            if (make_file(a, f, f->sizes[k], &error)) return mor_cli_fail(&error);
+            mor_code code = make_file(a, f, f->sizes[k], &error);
+            if (mor_cli_signal()) {
+                fprintf(stderr, "moreau dataset: %s after %d files; they stay, and the next build goes on\n",
+                        mor_cli_signal_name(mor_cli_signal()), files + !code);
+                return mor_cli_signal_status(mor_cli_signal());
+            }
+            if (code) return mor_cli_fail(&error);
             files++;
         }
     }

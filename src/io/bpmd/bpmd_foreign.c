@@ -160,6 +160,8 @@ bool mor_bpmd_is_transposed(mor_bpmd_reader* r, size_t rows, size_t cols)
     if (r->file->dialect == MOR_BPMD_MOREAU || rows < 2 || cols < 2 ||
         mor_h5_dims(&r->file->h5, r->path, &rank, dims, NULL) || rank != 2 || dims[0] != cols || dims[1] != rows)
         return false;
+    if (rows == cols && r->across > 0 && r->along > 0)
+        mor_bpmd_note(r, "as many rows as columns, and the arrays of this frame come in both orders; not turned");
     return rows != cols || (r->across > 0 && r->along == 0);
 }
 

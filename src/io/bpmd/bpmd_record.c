@@ -27,14 +27,15 @@ struct mor_bpmd_recorder {
     mor_bpmd_frame* waiting;
     int waiting_count, waiting_capacity, written;
     size_t waiting_bytes;
-    double due; /* when the next flush may come */
+    double due;                 /* when the next flush may come */
+    double spent, seconds_each; /* on flushes so far; on a frame of the last one */
     mor_error error;
 };
 
 static void flush(mor_bpmd_recorder* r)
 {
     if (!r->waiting_count || r->error.code) return;
-    double start = mor_clock();
+    double start = mor_clock(), count = r->waiting_count;
     if (!mor_bpmd_append(r->path, r->waiting, r->waiting_count, r->written + 1, &r->error))
         r->written += r->waiting_count;
     for (int i = 0; i < r->waiting_count; i++) mor_bpmd_frame_clear(&r->waiting[i]);
@@ -42,6 +43,15 @@ static void flush(mor_bpmd_recorder* r)
     r->waiting_bytes = 0;
     double end = mor_clock();
     r->due = end + fmax(0.5, 20.0 * (end - start));
+    r->spent += end - start;
+    r->seconds_each = (end - start) / count;
+}
+
+/* Steps may come far faster than frames can be written. What waits shall not take much longer than two seconds, so that
+ * a run that is asked to stop does; every flush copies the file, so it may also take a quarter of the time spent. */
+static bool takes_long(const mor_bpmd_recorder* r)
+{
+    return r->waiting_count * r->seconds_each > fmax(2.0, 0.25 * r->spent) && r->due < INFINITY;
 }
 
 static void before_step(void* user, mor_world* world)
@@ -89,7 +99,7 @@ static void after_step(void* user, const mor_world* world, const mor_step_report
     r->waiting_count++;
     r->waiting_bytes += (size_t)f->body_count * sizeof *f->bodies + (size_t)f->contact_count * sizeof *f->contacts +
                         (size_t)f->row_count * sizeof *f->rows;
-    if (mor_clock() >= r->due || r->waiting_bytes > MOST_BYTES) flush(r);
+    if (mor_clock() >= r->due || r->waiting_bytes > MOST_BYTES || takes_long(r)) flush(r);
 }
 
 static void print_options(const mor_field* fields, const void* options, char* text, size_t size)

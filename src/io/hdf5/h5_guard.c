@@ -4,7 +4,11 @@
  * read as a whole by a child process: all groups, attributes and datasets. When the child dies, this process has not
  * touched the file, and the crash becomes a sentence. What the child survives, with or without errors, is then read
  * here, by the same library and from the same bytes. Limits of the child: CPU time by the size of the file, and memory.
- * Cost: a second pass over the file. */
+ * Cost: a second pass over the file.
+ *
+ * The child is made inside a call of HDF5 (a walk over a list of one error, whose callback forks). There the library's
+ * lock is this thread's, and the thread is all that lives on in the child. Made elsewhere, while another thread reads,
+ * the child would wait for that lock for ever. */
 #include "io/hdf5/h5_inside.h"
 
 #include <errno.h>
@@ -131,13 +135,37 @@ static void read_everything(const char* path, double size)
     _exit(SURVIVED);
 }
 
+typedef struct looking {
+    const char* path;
+    double size;
+    pid_t child;
+    int reason; /* of a fork that failed */
+} looking;
+
+static herr_t begin_child(unsigned n, const H5E_error2_t* entry, void* user)
+{
+    (void)n, (void)entry;
+    looking* l = user;
+    l->child = fork();
+    if (l->child < 0) l->reason = errno;
+    if (l->child == 0) read_everything(l->path, l->size);
+    return 0;
+}
+
 mor_code mor_h5_guard(const char* path, mor_error* error)
 {
     struct stat file;
     if (stat(path, &file) != 0 || !S_ISREG(file.st_mode)) return MOR_OK; /* opening it will tell */
-    pid_t child = fork();
-    if (child < 0) return mor_fail(error, MOR_SYSTEM, "%s: no process to look at it first: %s", path, strerror(errno));
-    if (child == 0) read_everything(path, (double)file.st_size);
+    looking l = { .path = path, .size = (double)file.st_size, .child = -1, .reason = ENOMEM };
+    hid_t list = H5Ecreate_stack();
+    if (list >= 0) {
+        H5Epush2(list, __FILE__, __func__, __LINE__, H5E_ERR_CLS, H5E_FILE, H5E_CANTOPENFILE, "begin_child");
+        H5Ewalk2(list, H5E_WALK_DOWNWARD, begin_child, &l);
+        H5Eclose_stack(list);
+    }
+    pid_t child = l.child;
+    if (child < 0)
+        return mor_fail(error, MOR_SYSTEM, "%s: no process to look at it first: %s", path, strerror(l.reason));
     int status = 0;
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR) return mor_fail(error, MOR_SYSTEM, "%s: lost the process that looks at it", path);

@@ -117,8 +117,8 @@ mor_code mor_scene_set_methods(const mor_scene* scene, mor_world* world, mor_err
 {
     static const char* const stages[] = { "formulation", "solver", "collision", "stabilisation", "integrator", NULL };
     static const char* const options[] = {
-        "relinearise", "friction_directions", "friction_align", "sticking",       "v_rest",
-        "on_failure",  "max_failures",        "gap_correction", "recovery_speed", NULL
+        "relinearise", "rest",         "friction_directions", "friction_align", "sticking", "v_rest",
+        "on_failure",  "max_failures", "gap_correction",      "recovery_speed", NULL
     };
     if (!scene->method) return MOR_OK;
     for (const char* const* s = stages; *s; s++) {

@@ -85,6 +85,9 @@ static const mor_key method_keys[] = {
       .help =
           "Extra passes that solve the step again with the gaps and normals of its own end: surfaces that bend or turn "
           "are followed beyond first order." },
+    { NODE(mor_raw_method, rest), .value = "skip or solve", .fallback = "skip",
+      .help = "Islands at rest that repeat their last step bit by bit are not solved again, or are all the same. The "
+              "motion does not depend on it." },
     { NODE(mor_raw_method, friction_directions), .value = "whole number", .fallback = "8",
       .help = "Corners of the friction polygon, for formulations with polyhedral cones." },
     { NODE(mor_raw_method, friction_align), .value = "world-x or slip", .fallback = "world-x",

@@ -67,7 +67,7 @@ typedef struct mor_raw_time {
 } mor_raw_time;
 
 typedef struct mor_raw_method {
-    const mor_node *formulation, *solver, *collision, *coordinates, *stabilisation, *integrator, *relinearise,
+    const mor_node *formulation, *solver, *collision, *coordinates, *stabilisation, *integrator, *relinearise, *rest,
         *friction_directions, *friction_align, *sticking, *v_rest, *gap_correction, *recovery_speed, *accuracy,
         *on_failure, *max_failures, *control_step;
 } mor_raw_method;
