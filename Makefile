@@ -7,7 +7,7 @@ ROBOTS ?=
 
 .PHONY: site dist deb test-debian all programs configure deps demo test test-asan test-bits test-long fuzz-viewer test-browser bench bench-glance bench-watch bench-ode bench-solvers bench-robots bench-iftomm bench-wholebody install docs viewer gallery python octave format check-rooms check-tree clean
 .PHONY: test-faults fuzz bullet bench-collision engines papers test-watch test-outside
-.PHONY: test-outputs exam lint test-arm64 test-fresh test-cluster coverage mutate soak
+.PHONY: test-outputs exam lint test-arm64 test-fresh test-cluster coverage mutate soak bench-grasp
 
 all: configure
 	@cmake --build $(BUILD)
@@ -130,6 +130,13 @@ bench-glance: deps
 	@cmake --build build-bench --target bench_glance
 	@build-bench/bench/bench_glance -o docs/results/engines-at-a-glance.md -i docs/images
 	@scripts/reflow docs/results/engines-at-a-glance.md
+
+# the grasp of the RPIsim paper by Bullet itself: writes docs/results/grasp-bullet.txt, which `make papers` takes up
+bench-grasp: deps
+	@scripts/install-deps bullet
+	@$(MAKE) --no-print-directory configure BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF -DMOREAU_EXAMPLES=OFF"
+	@cmake --build build-bench --target bench_grasp
+	@build-bench/bench/bench_grasp | tee docs/results/grasp-bullet.txt
 
 # ODE's own problems: its solvers and ours by one judge (docs/results/ode.md, two minutes)
 bench-ode: deps

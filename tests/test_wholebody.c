@@ -250,8 +250,6 @@ static void penetration_is_corrected_and_in_the_original_it_stays(void** state)
         add_sledge(w, mor_v3(0, 0, 1), -0.005, NULL, 0);
         use(w, "gauss", "qp-active-set");
         if (compat) test_option(w, "formulation", "compat", "true");
-        if (compat)
-            test_option(w, "method", "gap_correction", "velocity"); /* or the start is moved out of the ground */
         mor_step_report r = steps(w, 100);
         double v[6];
         mor_world_robot_state(w, 0, NULL, NULL, v);

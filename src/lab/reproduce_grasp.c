@@ -33,7 +33,7 @@ static const struct method {
     { "si-200",
       "sequential impulses, 200 passes",
       { "method.formulation.name=sequential-impulses", "method.formulation.iterations=200" },
-      "(not in the paper) more passes help, the goblet still slips",
+      "(not in the paper) twenty times the passes do not hold it firmly either",
       SLIPS },
 };
 enum { METHODS = sizeof methods / sizeof *methods };

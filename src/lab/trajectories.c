@@ -12,8 +12,9 @@
  * proportion. The reference has four times the steps of the finest other run, and four times the seconds; where it does
  * not end in time, no run of the scene has an error, and each says why.
  *
- * Every run is a process of its own with the memory limit of the comparison; a run that has used its CPU seconds stops
- * and says so. Results come back through files in the temporary folder, so they do not depend on how many run at once.
+ * Every run is a process of its own with the memory limit of the comparison; a run that has used its CPU seconds, or
+ * will clearly need more, stops and says so. Results come back through files in the temporary folder, so they do not
+ * depend on how many run at once.
  * A scene whose runs have all ended goes into the journal; an interrupted comparison does not run it again. */
 #include <errno.h>
 #include <math.h>
@@ -65,6 +66,12 @@ static void keep_positions(const mor_world* w, int bodies, double* to)
     }
 }
 
+/* After a quarter of its CPU seconds a run that would need twice what it has is not gone on with. */
+static bool hopeless(double used, double limit, int done, int steps)
+{
+    return used > 0.25 * limit && used * steps > 2.0 * limit * done;
+}
+
 /* One run in the child: the outcome, then the positions at the times. */
 static void run(const mor_lab* lab, const task* t, FILE* out)
 {
@@ -75,6 +82,7 @@ static void run(const mor_lab* lab, const task* t, FILE* out)
     const mor_formulation* f = lab->formulations[r.formulation];
     mor_code code = w ? MOR_OK : MOR_BAD_INPUT;
     double* at = NULL;
+    bool late = false;
     int bodies = 0, times = times_of(lab);
     if (!code) code = mor_world_set_method(w, "formulation", f->name, &error);
     if (!code && r.solver >= 0) code = mor_world_set_method(w, "solver", lab->solvers[r.solver]->name, &error);
@@ -104,10 +112,15 @@ static void run(const mor_lab* lab, const task* t, FILE* out)
             r.penetration = fmax(r.penetration, report.penetration);
             for (; next < times && (k + 1) * (long long)times >= (next + 1) * (long long)r.steps; next++)
                 keep_positions(w, bodies, at + 3 * (size_t)next * (size_t)bodies);
-            if (mor_cpu_clock() - begin > limit) break;
+            double used = mor_cpu_clock() - begin;
+            late = used > limit || hopeless(used, limit, k + 1, r.steps);
+            if (late && used <= limit)
+                snprintf(r.detail, sizeof r.detail, "stopped at %.0f %%: at this pace it takes %.3g s of CPU time",
+                         100.0 * (k + 1) / r.steps, used * r.steps / (k + 1));
+            if (late) break;
         }
         r.cpu_s = mor_cpu_clock() - begin;
-        r.status = code || k < r.steps ? (r.cpu_s > limit ? MOR_TIME_LIMIT : MOR_NUMERICAL)
+        r.status = code || k < r.steps ? (late ? MOR_TIME_LIMIT : MOR_NUMERICAL)
                    : r.failures        ? MOR_NOT_CONVERGED
                                        : MOR_SOLVED;
         r.done = k;

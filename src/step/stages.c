@@ -114,10 +114,13 @@ static mor_code detect_again(mor_step* k, mor_buffer* contacts, mor_error* error
 }
 
 /* Before the first step. Not with a collision method that gives separating planes: gaps are negative there without any
- * overlap, and the formulation knows which planes count. */
+ * overlap, and the formulation knows which planes count. Not where the numbers of an original are wanted that moves
+ * nothing (gauss, compat). */
 static bool settles(const mor_world* w)
 {
+    const mor_formulation* f = w->formulation;
     if (w->collision->planes) return false;
+    if (f->explicit_positions && f->explicit_positions(w->formulation_options)) return false;
     return w->options.gap_correction == MOR_GAP_PROJECTION && !w->on_collide && !w->on_integrate && !w->stored;
 }
 
