@@ -72,8 +72,8 @@ static bool find_step(mor_cal_work* k, int j)
     return true;
 }
 
-/* Flat: from one end of its range to the other the error rises by less than a standard error. Slopes at the best point
- * alone do not say so of a parameter that acts at one end only. */
+/* Flat: from one end of its range to the other the error rises by less than two standard errors. Slopes at the best
+ * point alone do not say so of a parameter that acts at one end only. */
 static void look_at_ends(mor_cal_work* k, int j)
 {
     double z[MOR_CAL_PARAMETERS], rise = HUGE_VAL, part;
@@ -84,7 +84,7 @@ static void look_at_ends(mor_cal_work* k, int j)
         double here = p ? mor_cal_significance(k, p, &part) : HUGE_VAL;
         rise = end == 0 ? here : mor_max(rise, here);
     }
-    k->flat[j] = rise < 1.0;
+    k->flat[j] = rise < 2.0;
 }
 
 static bool add_point(mor_cal_work* k, const double* z)
