@@ -150,7 +150,7 @@ engines: deps
 	@$(MAKE) --no-print-directory all BUILD=build-bench CMAKE_ARGS="-DMOREAU_BENCH=ON -DMOREAU_TESTS=OFF -DMOREAU_EXAMPLES=OFF"
 	@scripts/bench-engines build-bench
 
-# figures and tables of the RPIsim and BPMD papers: writes docs/results/papers.md (two minutes of CPU time)
+# figures and tables of the RPIsim, BPMD and PEG papers: writes docs/results/papers.md (a quarter of an hour of CPU time)
 papers: programs
 	@scripts/papers-page $(BUILD)/moreau
 

@@ -176,6 +176,7 @@ _moreau() {
         "view --speed") return ;;
         "view --pixels") return ;;
         "view --look") return ;;
+        "view --band") return ;;
         "view --frame") return ;;
         "view --set") return ;;
         "view --formulation") return ;;
@@ -211,7 +212,7 @@ _moreau() {
         reproduce) options='--output -o --seed --threads --quick --shard --merge --slurm --sbatch --no-submit --plugin --help -h' ;;
         sweep) options='--out -o --csv --html --jobs --shard --merge --resume --time-limit --slurm --sbatch --no-submit --json --quiet --plugin --help -h' ;;
         trust) options='--within --members --time --set --seed --html --jobs --time-limit --json --quiet --plugin --help -h' ;;
-        view) options='--port --listen --html --size --rate --png --at --video --fps --speed --pixels --look --frame --set --formulation --solver --step --time --paused --wait --threads --plugin --help -h' ;;
+        view) options='--port --listen --html --size --rate --png --at --video --fps --speed --pixels --look --band --frame --set --formulation --solver --step --time --paused --wait --threads --plugin --help -h' ;;
         export-fmu) options='--output -o --fmi --formulation --solver --step --set --plugin --help -h' ;;
         list) options='--json --names --plugin --help -h' ;;
         help) options='run doctor new solve robot convert derivative optimise calibrate compare dataset inverse landscape plot reproduce sweep trust view export-fmu list' ;;

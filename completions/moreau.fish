@@ -246,6 +246,7 @@ complete -c moreau -n '__fish_seen_subcommand_from view' -l fps -x -d 'its pictu
 complete -c moreau -n '__fish_seen_subcommand_from view' -l speed -x -d 'its simulated seconds per second (1)'
 complete -c moreau -n '__fish_seen_subcommand_from view' -l pixels -x -d 'size of picture or film (1280x800)'
 complete -c moreau -n '__fish_seen_subcommand_from view' -l look -x -d 'what page, picture and film show at first: contacts=1, forces=1, theme=light, layout=side, body=NAME, trails=all, boxes=1, ... (docs/viewer.md)'
+complete -c moreau -n '__fish_seen_subcommand_from view' -l band -x -d 'plots of bodies show how far they may be off when an input of the derivative is: friction:ice=0.02, mass:box=0.1 (up to eight, independent); the recorded scene is run again for it, with --set as the run had it'
 complete -c moreau -n '__fish_seen_subcommand_from view' -l frame -x -d 'only the K-th frame, from 1 (all)'
 complete -c moreau -n '__fish_seen_subcommand_from view' -l set -x -d 'any value of the scene, as in moreau run'
 complete -c moreau -n '__fish_seen_subcommand_from view' -l formulation -x -d 'as in moreau run'

@@ -216,8 +216,9 @@ static void glancing_balls_part_as_the_closed_form_says(void** state)
 static void small_bodies_have_their_own_contacts_only(void** state)
 {
     (void)state;
-    for (int k = 0; k < 4; k++) {
-        double r = pow(10, -4 + k);
+    uint64_t seed = 31;
+    for (int k = 0; k < 20; k++) { /* 0.05 mm to 10 m */
+        double r = k < 4 ? pow(10, -4 + k) : 5e-5 * pow(2e5, test_random(&seed, 0, 1));
         mor_world* w = test_default_world(3, 0.01, mor_v3(0, 0, -9.81));
         mor_geometry* floor = test_plane();
         test_add(w, MOR_FIXED, &floor, NULL, 1, 0, 0.5, mor_pose_identity());

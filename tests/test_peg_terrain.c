@@ -337,12 +337,18 @@ static void check_order(const char* formulation, const char* solver, uint64_t fi
     double e[3][RUNS];
     int jumps = 0;
     for (int k = 0; k < 3; k++) {
-        for (int i = 0; i < RUNS; i++)
+        int bad = 0;
+        for (int i = 0; i < RUNS; i++) {
             e[k][i] = particle_error(first + (uint64_t)i, i % DRAWINGS, formulation, solver, h[k], &jumps);
+            if (e[k][i] < 10.0 * h[k]) continue;
+            printf("  seed %llu, %s, %s, %s, h %.2e: error %.2e m\n", (unsigned long long)first + (unsigned)i,
+                   drawing_names[i % DRAWINGS], formulation, solver, h[k], e[k][i]);
+            bad++;
+        }
         qsort(e[k], RUNS, sizeof **e, ascending);
         printf("  %s, %s, h %.2e: error median %.2e, upper quarter %.2e, worst %.2e m, %d at a tip\n", formulation,
                solver, h[k], e[k][RUNS / 2], e[k][3 * RUNS / 4], e[k][RUNS - 1], jumps);
-        assert_true(e[k][RUNS - 1] < 10.0 * h[k]);
+        assert_int_equal(bad, 0);
     }
     assert_true(jumps <= 3 * RUNS / 10);
     assert_true(e[0][RUNS / 2] / e[2][RUNS / 2] > 10.0 && e[0][RUNS / 2] / e[2][RUNS / 2] < 24.0);
@@ -353,9 +359,10 @@ static void particles_follow_the_closed_form_at_first_order(void** state)
     (void)state;
     uint64_t first = getenv("MOREAU_SEED") ? strtoull(getenv("MOREAU_SEED"), NULL, 10) : 5000;
     const uint64_t sets = getenv("MOREAU_LONG") ? 9 : 1;
-    for (int s = 0; s < 2; s++) check_order("peg-exact", solvers[s], first);
+    static const char* const formulations[] = { "peg-exact", "peg" };
     for (uint64_t set = 0; set < sets; set++)
-        for (int s = 0; s < 2; s++) check_order("peg", solvers[s], first + 24 * set);
+        for (int f = 0; f < 2; f++)
+            for (int s = 0; s < 2; s++) check_order(formulations[f], solvers[s], first + 24 * set);
 }
 
 /* MOREAU_RUN="seed drawing body formulation solver": one run, told step by step. */

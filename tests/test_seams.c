@@ -48,11 +48,11 @@ static void lay_tiles(mor_world* w, uint64_t* seed, int dimension, bool compound
     for (int i = 0; i < TILES; i++) test_add(w, MOR_FIXED, &shapes[i], NULL, 1, 0, mu, mor_pose_mul(&frame, &poses[i]));
 }
 
-static void boxes_slide_over_flush_tiles_as_over_one(void** state)
+/* Cases `first` to `last`, with the default methods or with exact geometry. */
+static void slide_over_tiles(int first, int last, bool exact)
 {
-    (void)state;
-    uint64_t seed = 11;
-    for (int k = 0; k < 40; k++) {
+    uint64_t seed = 11 + (uint64_t)first;
+    for (int k = first; k < last; k++) {
         int dimension = k % 4 == 3 ? 2 : 3;
         double mu = k % 5 == 0 ? 0.0 : test_random(&seed, 0.05, 1.0), h = test_random(&seed, 0.001, 0.02);
         double v = test_random(&seed, 1.0, 9.0), size = test_random(&seed, 0.05, 0.5), time = 0.8;
@@ -62,6 +62,10 @@ static void boxes_slide_over_flush_tiles_as_over_one(void** state)
             dimension == 2 ? mor_quat_axis_angle(mor_v3(0, 0, 1), test_random(&seed, -3, 3)) : test_random_turn(&seed);
         mor_vec3 up = dimension == 2 ? mor_v3(0, 1, 0) : mor_v3(0, 0, 1);
         mor_world* w = test_default_world(dimension, h, mor_rotate(tilt, mor_scale(-G, up)));
+        if (exact) {
+            test_method(w, "formulation", "peg");
+            test_method(w, "collision", "features");
+        }
         mor_pose frame = { dimension == 2 ? mor_v3(1, 2, 0) : mor_v3(1, 2, 3), tilt };
         lay_tiles(w, &seed, dimension, k % 2, length + 1.0, k % 3 ? 1e-12 : 0.0, mu, frame);
         /* low, so that it does not tip; turned about its normal, moving a little across */
@@ -82,6 +86,18 @@ static void boxes_slide_over_flush_tiles_as_over_one(void** state)
         assert_true(gain < 1e-9);
         mor_world_destroy(w);
     }
+}
+
+static void boxes_slide_over_flush_tiles_as_over_one(void** state)
+{
+    (void)state;
+    slide_over_tiles(0, 40, false);
+}
+
+static void so_they_do_with_exact_geometry(void** state)
+{
+    (void)state;
+    slide_over_tiles(40, 64, true);
 }
 
 static void round_bodies_roll_over_seams_without_a_bump(void** state)
@@ -286,6 +302,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(boxes_slide_over_flush_tiles_as_over_one),
+        cmocka_unit_test(so_they_do_with_exact_geometry),
         cmocka_unit_test(round_bodies_roll_over_seams_without_a_bump),
         cmocka_unit_test(boxes_slide_over_tiles_that_lie_loose),
         cmocka_unit_test(real_steps_stop_boxes_and_lift_balls),

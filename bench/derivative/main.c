@@ -5,7 +5,8 @@
  *     bench_derivative --engines         a humanoid on eight points beside MuJoCo's differences (engines.c)
  *
  * On a machine that others use instructions tell more than times (docs/methods/derivatives.md):
- *     valgrind --tool=callgrind bench_derivative --count STEPS DERIVATIVES SCENE */
+ *     valgrind --tool=callgrind bench_derivative --count STEPS DERIVATIVES SCENE
+ *     valgrind --tool=callgrind bench_derivative --count-adjoint STEPS SCENE */
 #include "engines.h"
 
 #include <moreau/derivative.h>
@@ -126,12 +127,27 @@ static int only_run(const char* path, int step_count, int derivatives)
     return end(&b, good, path);
 }
 
+/* The adjoint of so many steps, for callgrind. */
+static int only_adjoint(const char* path, int count)
+{
+    bench b;
+    bool good = begin(&b, path);
+    size_t n = good ? 2 * (size_t)mor_world_nu_count(b.w) : 0;
+    double *g = calloc(n + 1, sizeof *g), *by_state = calloc(n + 1, sizeof *g);
+    g[0] = 1.0;
+    if (good) good = mor_world_adjoint(b.w, count, g, NULL, 0, by_state, NULL, NULL, &b.error) == MOR_OK;
+    free(g);
+    free(by_state);
+    return end(&b, good, path);
+}
+
 int main(int argc, char** argv)
 {
     static char* usual[] = { MOREAU_SCENES "/control/humanoid_stand.yaml", MOREAU_BENCH_DERIVATIVE "/ten_boxes.yaml" };
     int status = 0, adjoint = 0, first = 1;
     if (argc > 1 && strcmp(argv[1], "--engines") == 0) return bench_engines(MOREAU_SCENES "/robots/humanoid.urdf");
     if (argc > 4 && strcmp(argv[1], "--count") == 0) return only_run(argv[4], atoi(argv[2]), atoi(argv[3]));
+    if (argc > 3 && strcmp(argv[1], "--count-adjoint") == 0) return only_adjoint(argv[3], atoi(argv[2]));
     if (argc > 2 && strcmp(argv[1], "--adjoint") == 0) adjoint = atoi(argv[2]), first = 3;
     char** scenes = first < argc ? argv + first : usual;
     int count = first < argc ? argc - first : 2;

@@ -303,6 +303,11 @@ void all(const std::vector<Config>& c)
         line("pyramid, exponent of time against bodies", std::log(f[0].time / f[1].time) / std::log(820.0 / 210.0), 1.4,
              "", times(f[0], f[1]) + " of base 40 and 20");
     }
+    if (wanted("cube of 1000 spheres, first step")) {
+        const std::vector<std::string> cube = { "bodies.ball.grid.count=[10,10,10]" };
+        std::vector<Figure> f = in_turn({ { "s1", cube, "ours", 1, 0 } }, c);
+        line("cube of 1000 spheres, first step", 1e3 * f[0].time, 150, " ms", "");
+    }
     ratio("64 humanoids, of one", 70, { "humanoids64", {}, "ours", 200, 1 }, { "humanoids1", {}, "ours", 200, 1 }, c);
     for (const char* peer : { "Bullet SI 10", "ODE QuickStep 20" }) {
         bool bullet = peer[0] == 'B';

@@ -106,7 +106,7 @@ struct Grasp {
         info.m_startWorldTransform = transform(mor_body_get_state(w, id).pose) * inside.back();
         const char* name = mor_body_name(w, id);
         bool hand = std::strncmp(name, "hand/", 5) == 0, goblet = std::strncmp(name, "goblet", 6) == 0;
-        info.m_friction = (btScalar)(hand || goblet ? std::sqrt(0.81) : 0.7); // Bullet multiplies: 0.81 in the hand
+        info.m_friction = (btScalar)(hand || goblet ? std::sqrt(0.9) : 0.7); // Bullet multiplies: 0.9 in the hand
         bodies.push_back(std::make_unique<btRigidBody>(info));
         bodies.back()->setActivationState(DISABLE_DEACTIVATION);
         // links of the hand do not collide with each other

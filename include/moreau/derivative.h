@@ -22,8 +22,9 @@
  * The position projection at the end of a step (gap_correction: projection, the default) is part of it. Overlaps of a
  * scene are undone before its first step, in the world itself: the derivative is by the state that this leaves.
  *
- * Which steps have one: formulations ncp, mncp, implicit, st and convex; the integrator semi-implicit; contacts without
- * rolling and drilling friction. Others are refused with a sentence. */
+ * Which steps have one: formulations ncp, mncp, implicit, st and convex; by differences of the step also ap, peg,
+ * peg-heuristic and peg-exact; the integrator semi-implicit; contacts without rolling and drilling friction. Others are
+ * refused with a sentence. */
 #ifndef MOREAU_DERIVATIVE_H
 #define MOREAU_DERIVATIVE_H
 
@@ -67,10 +68,10 @@ typedef struct mor_derivative {
     int open, sticking, sliding; /* contacts of the step, by what they did */
     int weak;                    /* contacts and bounds on the edge between two states */
     double distance;             /* to the nearest change of a contact's state, or of what is done about its overlap
-                                    [m/s]; infinite without contacts */
+                                    [m/s]; infinite without contacts, NaN where it is not known (exact geometry, ap) */
     double residual;             /* velocity error of the step it is taken of [m/s] */
-    bool differences; /* taken by differences of the step, solved on both sides: for impacts with restitution and joints
-                         that are solved for again */
+    bool differences; /* taken by differences of the step, solved on both sides: for impacts with restitution, exact
+                         geometry, ap, and joints that are solved for again */
     double smoothed;  /* of a smoothed step: how far its velocities are from those of the step [m/s, rad/s] */
     const double* end_velocities; /* nu after the smoothed step, n numbers; NULL: the step itself is derived */
 } mor_derivative;

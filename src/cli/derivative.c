@@ -130,7 +130,8 @@ static void print_text(const arguments* a, const mor_derivative* d, const mor_de
     if (isfinite(d->distance)) printf("; the nearest change is %.3g m/s away", d->distance);
     putchar('\n');
     if (!d->differentiable) printf("  not differentiable here: %s\n", d->why);
-    if (d->differences) puts("  by differences of the step: it has an impact, or joints that were solved for again");
+    if (d->differences)
+        puts("  by differences of the step: it has an impact, exact geometry, or joints that were solved for again");
     if (exact)
         printf("  smoothed by %g m/s: velocities are off by up to %.3g, the derivative by up to %.3g of the exact "
                "one%s\n",

@@ -214,12 +214,12 @@ static bool update(const mor_world* w, mor_broad_phase* bp, const mor_collision_
             const mor_pose before = s->pose;
             const bool rested = s->rests;
             s->pose = mor_body_shape_pose(b, s->shape);
-            s->rests = is_still(b);
+            s->rests = is_still(b) && w->surprise == 0.0; /* other contacts than usual */
             s->stays = rested && s->rests && memcmp(&before, &s->pose, sizeof before) == 0;
             bool turns_in_place = g->kind == MOR_SPHERE || g->kind == MOR_DISC || g->kind == MOR_PARTICLE;
             s->arm = (turns_in_place ? 0.0 : g->radius) + mor_norm(mor_sub(s->pose.position, b->x));
             s->speed = mor_norm(b->v) + s->arm * mor_norm(b->w);
-            if (o->reach == 0) margin += sweep * w->h * s->speed;
+            if (o->reach == 0) margin += sweep * w->h * (s->speed + w->surprise);
         } else {
             s->rests = s->stays = true;
             if (s->margin == margin) continue; /* already in place */
@@ -355,7 +355,7 @@ static bool near_pair(const scan* k, int i, int j, uint32_t* words, const shape_
         return false;
     double spin = ((*a)->speed - mor_norm(ba->v)) * (ba->kind != MOR_FIXED) +
                   ((*b)->speed - mor_norm(bb->v)) * (bb->kind != MOR_FIXED);
-    double motion = w->h * (mor_norm(mor_sub(ba->v, bb->v)) + spin) + w->h * w->h * mor_norm(w->gravity);
+    double motion = w->h * (mor_norm(mor_sub(ba->v, bb->v)) + spin + w->surprise) + w->h * w->h * mor_norm(w->gravity);
     double epsilon = mor_pair_epsilon(k->o, ba->shapes[(*a)->shape].geometry, bb->shapes[(*b)->shape].geometry);
     double reach = epsilon + (k->o->reach == 0 ? k->sweep * motion : 0.0);
     *out = (mor_near_pair){ ba,         bb,         (*a)->body, (*b)->body, (*a)->shape, (*b)->shape,

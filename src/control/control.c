@@ -235,7 +235,8 @@ static void run_controllers(mor_world* w, mor_control_robot* r, double ahead, do
         mor_control_entry* e = &entries[i];
         if (e->def.robot != r->robot || w->time + ahead < e->def.from || w->time + ahead >= e->def.until) continue;
         if (e->def.gravity_compensation && !r->has_gravity) {
-            mor_gravity_torque(w, robot, r->work, r->vector, c->scratch, r->gravity_torque);
+            if (r->held_gravity) memcpy(r->gravity_torque, r->held_gravity, (size_t)n * sizeof(double));
+            else mor_gravity_torque(w, robot, r->work, r->vector, c->scratch, r->gravity_torque);
             r->has_gravity = true;
         }
         memcpy(r->call_s, r->s, (size_t)n * sizeof(double));

@@ -27,6 +27,7 @@ typedef struct mor_control_robot {
     mor_robot_work *work, *start; /* scratch; the state at the start of the step */
     double *call_s, *call_nu, *call_tau, *call_gain, *gravity_torque, *vector; /* scratch */
     bool has_gravity;                                                          /* gravity_torque is that of this step */
+    const double* held_gravity; /* taken as gravity_torque; NULL: it is computed (derivative/control_slopes.c) */
     struct mor_foot {
         int frame, state; /* state: contact, wrench (6), centre of pressure (3) */
         mor_pose start;   /* of the frame, at the start of the step */

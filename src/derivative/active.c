@@ -11,6 +11,7 @@
  * and one more with them: S^-1 of about 1 m/s, which tells how far the matrix is from singular. */
 #include "derivative/active.h"
 #include "derivative/patch.h"
+#include "derivative/pull.h"
 
 #include "base/elementary.h"
 #include "linalg/dense.h"
@@ -18,7 +19,6 @@
 
 #include <string.h>
 
-#define TORN 1e-6     /* of the largest right-hand side, at least of 1 m/s per unit */
 #define SINGULAR 1e-9 /* least pivot over largest: below, ranks are looked at */
 #define RANK 1e-11
 #define AMPLE 1e4 /* m/s */
@@ -127,10 +127,46 @@ static void add_projected(const double* P, int dof, const double* J, const doubl
         }
 }
 
+/* A single body in a patch in which nothing moves: t is the motion at its middle, turns times its length. */
+static bool fill_still(const reduced* x, block* b)
+{
+    const mor_derivation* d = x->d;
+    const mor_island* it = &d->base->islands[d->kept[b->first].island];
+    const mor_system* s = &it->system;
+    const mor_block* from = &s->blocks[d->kept[b->first].block];
+    const mor_world* w = d->base->w;
+    const mor_contact* c = (const mor_contact*)d->base->contacts.data + d->kept[b->first].contact;
+    for (int e = 0; e < from->entry_count; e++) {
+        const mor_tree* t = &w->trees[it->tree_of[s->entries[from->entry + e].tree]];
+        if (t->kind != &mor_tree_free) return false;
+    }
+    for (int e = 0; e < from->entry_count; e++) {
+        int tree = it->tree_of[s->entries[from->entry + e].tree];
+        const mor_body* body = &w->bodies[w->trees[tree].body];
+        double sign = body == &w->bodies[w->order[c->body[1]]] ? 1.0 : -1.0;
+        const double* Mi = d->base->mass_inverse + d->base->mass_start[tree];
+        mor_vec3 r = mor_sub(b->patch->at, body->x);
+        const double arm[9] = { 0, r.z, -r.y, -r.z, 0, r.x, r.y, -r.x, 0 }; /* e_m x r, row i */
+        double *J = mor_arena_zero(d->arena, 72, sizeof *J), *Y = J ? J + 36 : NULL, turn = sign * b->patch->length;
+        if (!J) return false;
+        for (int i = 0; i < 3; i++) {
+            J[7 * i] = sign, J[21 + 7 * i] = turn;
+            for (int m = 0; m < 3; m++) J[18 + i + 6 * m] = sign * arm[3 * i + m];
+        }
+        for (int i = 0; i < 6; i++) /* J is zero where translations meet turns */
+            for (int m = 0; m < 6; m++)
+                for (int j = m < 3 ? 0 : 3; j < (m < 3 ? 3 : 6); j++) Y[m + 6 * i] += Mi[6 * m + j] * J[i + 6 * j];
+        b->parts[e] = (part){ x->tree_row[tree], 6, J, Y };
+    }
+    b->count = from->entry_count;
+    return true;
+}
+
 /* J and Y of the kept blocks of a block, projected. */
 static bool fill_parts(const reduced* x, block* b)
 {
     mor_derivation* d = x->d;
+    if (b->patch && b->patch->still && fill_still(x, b)) return true;
     for (int k = b->first; k < b->last; k++) {
         const mor_island* it = &d->base->islands[d->kept[k].island];
         const mor_system* s = &it->system;
@@ -215,24 +251,6 @@ static void fill_matrix(const reduced* x, double* S)
 
 /* ----------------------------------------------------------------------------------- right-hand sides */
 
-/* du_0 of a patch in one column, projected. What it cannot follow tears it. */
-static void project(const mor_patch* b, const double* from, double* u, bool* torn)
-{
-    int m = 3 * (b->last - b->first);
-    double any = 0.0, left = 0.0;
-    for (int r = 0; r < m; r++) any = mor_max(any, fabs(from[r]));
-    memset(u, 0, 6 * sizeof *u);
-    if (any == 0.0) return;
-    for (int r = 0; r < m; r++)
-        for (int i = 0; i < 6; i++) u[i] += b->project[6 * r + i] * from[r];
-    for (int r = 0; r < m; r++) {
-        double rest = from[r];
-        for (int i = 0; i < 6; i++) rest -= b->T[r + i * m] * u[i];
-        left = mor_max(left, fabs(rest));
-    }
-    if (left > TORN * mor_max(any, 1.0)) *torn = true;
-}
-
 /* du_0 of a block in all columns. A patch in which nothing moves knows it of the state. */
 static void own_changes(const reduced* x, const block* b, mor_columns* c)
 {
@@ -243,7 +261,7 @@ static void own_changes(const reduced* x, const block* b, mor_columns* c)
         int column = x->columns[j];
         if (known && column < 2 * x->d->n) continue;
         const double* from = c->u + (size_t)column * x->d->rows + x->d->kept[b->first].row;
-        if (b->patch) project(b->patch, from, u, &c->torn);
+        if (b->patch) mor_patch_project(b->patch, from, u, &c->torn);
         for (int i = 0; i < b->dim; i++) to[(size_t)i * W + (size_t)j] = b->patch ? u[i] : from[i];
     }
     for (int k = 0; known && k < b->patch->count; k++)
@@ -322,6 +340,13 @@ static mor_code fill_right(const reduced* x, mor_columns* c)
 static void respond(const reduced* x, const double* X, double* V)
 {
     size_t W = (size_t)x->width + 1;
+    for (int b = 0; b < x->count && W == 1; b++)
+        for (int e = 0; e < x->blocks[b].count; e++) {
+            const part* p = &x->blocks[b].parts[e];
+            for (int i = 0; i < x->blocks[b].dim; i++)
+                for (int m = 0; m < p->dof; m++) V[p->at + m] += p->Y[m + i * p->dof] * X[x->blocks[b].row + i];
+        }
+    if (W == 1) return;
     for (int b = 0; b < x->count; b++)
         for (int e = 0; e < x->blocks[b].count; e++) {
             const part* p = &x->blocks[b].parts[e];
@@ -414,7 +439,7 @@ static mor_code solve_by_rank(reduced* x, double* S, mor_columns* c, double* X)
     for (size_t j = 0; j + 1 < W; j++) {
         double *b = wanted + j * n, scale = mor_norm_max(x->size, b);
         mor_dense_multiply_add(x->size, 1, x->size, -1.0, again, x->size, B + j * n, x->size, b, x->size);
-        if (mor_norm_max(x->size, b) > TORN * mor_max(scale, 1.0)) c->torn = true;
+        if (mor_norm_max(x->size, b) > MOR_TORN * mor_max(scale, 1.0)) c->torn = true;
     }
     return MOR_OK;
 }
@@ -459,4 +484,69 @@ mor_code mor_active_solve(mor_derivation* d, const mor_law* laws, int first, int
     if (!code) exchange_velocities(&x, c, true);
     mor_arena_release(d->arena, mark);
     return code;
+}
+
+/* ------------------------------------------------------------------------------------------ backward */
+
+/* The weights of p: Y' of those of dnu+. */
+static void gather_weights(const reduced* x, const mor_weights* w, const int* offset, double* to)
+{
+    for (int b = 0; b < x->count; b++)
+        for (int e = 0; e < x->blocks[b].count; e++) {
+            const part* p = &x->blocks[b].parts[e];
+            for (int i = 0; i < x->blocks[b].dim; i++)
+                for (int m = 0; m < p->dof; m++)
+                    to[x->blocks[b].row + i] += p->Y[m + i * p->dof] * w->V[offset[p->at] + m];
+        }
+}
+
+/* From y = S'^-1 of these to the weights of dV, du_0 and dmu. */
+static void hand_out(const reduced* x, const double* y, const int* offset, mor_weights* w)
+{
+    const mor_derivation* d = x->d;
+    for (int b = 0; b < x->count; b++) {
+        const block* k = &x->blocks[b];
+        double a[6] = { 0 }, mu = 0.0;
+        for (int i = 0; i < k->dim; i++) {
+            for (int j = 0; j < k->dim; j++) a[j] += law_u(k, i, j) * y[k->row + i];
+            if (k->law) mu -= k->law->g[i] * y[k->row + i];
+        }
+        for (int e = 0; e < k->count; e++)
+            for (int m = 0; m < k->parts[e].dof; m++)
+                for (int i = 0; i < k->dim; i++)
+                    w->V[offset[k->parts[e].at] + m] -= k->parts[e].J[i + m * k->dim] * a[i];
+        double* u = k->patch ? w->patch + 6 * (k->patch - d->patches) : w->u + d->kept[k->first].row;
+        for (int i = 0; i < k->dim; i++) u[i] = -a[i];
+        if (!k->patch) w->mu[k->first] = mu;
+    }
+}
+
+mor_code mor_active_pull(mor_derivation* d, const mor_law* laws, int first, int last, mor_weights* w, bool* many,
+                         bool* done)
+{
+    size_t mark = mor_arena_mark(d->arena);
+    reduced x = { .d = d };
+    const mor_columns none = { 0 };
+    mor_envelope e;
+    if (!make_columns(&x, d->kept[first].island, &none)) return MOR_SYSTEM;
+    mor_code code = make_blocks(&x, laws, first, last);
+    if (code) return code;
+    size_t n = (size_t)x.size;
+    int* offset = mor_arena_alloc(d->arena, ((size_t)x.rows + 1) * sizeof *offset); /* row of V -> of its tree in all */
+    double *from = mor_arena_zero(d->arena, n + 1, sizeof *from), *y = mor_arena_alloc(d->arena, (n + 1) * sizeof *y);
+    x.U = mor_arena_zero(d->arena, n + 1, sizeof *x.U);
+    x.V = mor_arena_zero(d->arena, (size_t)x.rows + 1, sizeof *x.V);
+    if (!offset || !from || !y || !x.U || !x.V || !mor_envelope_create(x.size, d->arena, &e)) return MOR_SYSTEM;
+    for (int t = 0; t < x.tree_count; t++) offset[x.tree_row[x.trees[t]]] = d->base->w->trees[x.trees[t]].offset;
+    fill_matrix(&x, e.A);
+    fill_test(&x);
+    if (solve_by_lu(&x, &e, y)) {
+        respond(&x, y, x.V);
+        *many = *many || is_ample(&x);
+        gather_weights(&x, w, offset, from);
+        mor_envelope_solve_transposed(&e, from, y);
+        hand_out(&x, y, offset, w);
+    } else *done = false;
+    mor_arena_release(d->arena, mark);
+    return MOR_OK;
 }

@@ -13,6 +13,7 @@
  * A patch in which nothing moves (patch.h) is one contact with a wrench F, N that stays where it is in space, whatever
  * moves: its six impulses are free and make up for the rest. */
 #include "derivative/patch.h"
+#include "derivative/pull.h"
 #include "derivative/slopes.h"
 
 #include "model/articulated.h"
@@ -29,6 +30,7 @@ typedef struct side {
     const mor_body* body;
     mor_vec3 v, w; /* of the body at c, angular, at nu+ */
     field* fields;
+    mor_vec3 point, turn; /* the motion at c when the tree moves with the weights of its impulses (pull.h) */
 } side;
 
 /* ------------------------------------------------------------------------------------- motion fields */
@@ -109,8 +111,9 @@ static void robot_side(const mor_robot* r, const mor_twist* links, mor_vec3 c, s
 typedef struct contact_pass {
     const mor_derivation* d;
     const mor_slopes* s;
-    mor_columns* c;
-    mor_twist** links; /* by robot: velocities at nu+ */
+    mor_columns* c;          /* columns are filled, */
+    const mor_weights* pull; /* or weights are pulled back; both NULL: nothing but the loads of the trees is wanted */
+    mor_twist** links;       /* by robot: velocities at nu+ */
     side sides[2];
     mor_vec3 F;
 } contact_pass;
@@ -122,16 +125,34 @@ static void make_side(const contact_pass* x, const mor_contact* c, mor_vec3 at, 
     s->tree = b->tree;
     s->count = 0;
     s->v = mor_add(b->v, mor_cross(b->w, mor_sub(at, b->x))), s->w = b->w;
-    if (b->tree < 0) return;
+    if (b->tree < 0 || (!x->c && !x->pull)) return;
     const mor_tree* tree = &w->trees[b->tree];
     if (tree->robot) robot_side(tree->robot, x->links[b->robot - 1], at, s);
     else body_side(x->d, tree, at, s);
+    s->point = s->turn = mor_v3(0, 0, 0);
+    const double* y = x->pull ? x->pull->impulse + tree->offset : NULL;
+    for (int k = 0; k < s->count && y; k++) {
+        s->point = mor_madd(s->point, y[s->fields[k].number], s->fields[k].point);
+        s->turn = mor_madd(s->turn, y[s->fields[k].number], s->fields[k].turn);
+    }
+}
+
+/* A force and a couple on a side's tree that a direction adds, in its column or weighed. */
+static void add_impulse(const contact_pass* x, const side* s, int column, mor_vec3 force, mor_vec3 couple)
+{
+    if (x->pull) {
+        x->pull->state[column] += mor_dot(s->point, force) + mor_dot(s->turn, couple);
+        return;
+    }
+    double* V = x->c->V + (size_t)column * x->d->dof + x->d->base->w->trees[s->tree].offset;
+    for (int k = 0; k < s->count; k++)
+        V[s->fields[k].number] += mor_dot(s->fields[k].point, force) + mor_dot(s->fields[k].turn, couple);
 }
 
 /* A wrench at a point acts on a side's tree, as it is. */
 static void add_load(const contact_pass* x, mor_vec3 at, mor_vec3 F, mor_vec3 N, const side* s)
 {
-    if (s->tree < 0) return;
+    if (s->tree < 0 || x->pull) return;
     const mor_world* w = x->d->base->w;
     mor_tree_slopes* to = &x->s->trees[s->tree];
     const mor_robot* r = w->trees[s->tree].robot;
@@ -169,23 +190,22 @@ static void add_direction(contact_pass* x, const mor_kept* kept, const mor_conta
     const side *s0 = &x->sides[0], *s1 = &x->sides[1];
     mor_vec3 slip = mor_sub(s1->v, s0->v), dF = mor_v3(0, 0, 0);
     mor_vec3 dv = mor_add(mor_sub(f1->velocity, f0->velocity), mor_cross(mor_sub(s1->w, s0->w), dc));
-    double* u = x->c->u + (size_t)column * d->rows + kept->row;
     const double* p = d->p + kept->row;
     for (int r = 0; r < kept->dim; r++) {
         mor_vec3 v = r ? mor_add(slip, c->surface_velocity) : slip;
-        u[r] += mor_dot(dd[r], v) + mor_dot(t->direction[r], dv);
+        double u = mor_dot(dd[r], v) + mor_dot(t->direction[r], dv);
+        if (r == 0 && !kept->clipped) u += gap / d->base->w->h;
+        if (x->pull) x->pull->state[column] += x->pull->u[kept->row + r] * u;
+        else x->c->u[(size_t)column * d->rows + kept->row + r] += u;
         dF = mor_madd(dF, p[r], dd[r]);
     }
-    if (!kept->clipped) u[0] += gap / d->base->w->h;
     for (int i = 0; i < 2; i++) {
         const side* s = &x->sides[i];
         if (s->tree < 0) continue;
         const field* own = i ? f1 : f0;
-        double sign = i ? 1.0 : -1.0, *V = x->c->V + (size_t)column * d->dof + d->base->w->trees[s->tree].offset;
-        mor_vec3 force = mor_scale(sign, mor_sub(dF, mor_cross(own->turn, x->F)));
-        mor_vec3 couple = mor_scale(sign, mor_cross(mor_sub(dc, own->point), x->F));
-        for (int k = 0; k < s->count; k++)
-            V[s->fields[k].number] += mor_dot(s->fields[k].point, force) + mor_dot(s->fields[k].turn, couple);
+        double sign = i ? 1.0 : -1.0;
+        add_impulse(x, s, column, mor_scale(sign, mor_sub(dF, mor_cross(own->turn, x->F))),
+                    mor_scale(sign, mor_cross(mor_sub(dc, own->point), x->F)));
     }
 }
 
@@ -253,11 +273,11 @@ static void add_patch_side(contact_pass* x, mor_patch* b, int number, mor_vec3 F
     for (int k = 0; k < s->count; k++) {
         const field* f = &s->fields[k];
         int column = x->s->trees[s->tree].first + f->number;
-        double* V = x->c->V + (size_t)column * d->dof + d->base->w->trees[s->tree].offset;
-        mor_vec3 force = mor_cross(F, f->turn), couple = mor_add(mor_cross(F, f->point), mor_cross(N, f->turn));
-        for (int i = 0; i < s->count; i++)
-            V[s->fields[i].number] += mor_dot(s->fields[i].point, force) + mor_dot(s->fields[i].turn, couple);
-        patch_change(b, f, number ? 1.0 : -1.0, over_h, patch_column(b, column));
+        add_impulse(x, s, column, mor_cross(F, f->turn), mor_add(mor_cross(F, f->point), mor_cross(N, f->turn)));
+        double du[6] = { 0 };
+        patch_change(b, f, number ? 1.0 : -1.0, over_h, x->pull ? du : patch_column(b, column));
+        const double* weight = x->pull ? x->pull->patch + 6 * (b - d->patches) : NULL;
+        for (int i = 0; i < 6 && weight; i++) x->pull->state[column] += weight[i] * du[i];
     }
 }
 
@@ -283,10 +303,10 @@ static mor_code add_patch(contact_pass* x, mor_patch* b)
     return MOR_OK;
 }
 
-mor_code mor_contact_slopes(mor_derivation* d, mor_slopes* s, mor_columns* c)
+mor_code mor_contact_slopes(mor_derivation* d, mor_slopes* s, mor_columns* c, const mor_weights* pull)
 {
     const mor_world* w = d->base->w;
-    contact_pass x = { .d = d, .s = s, .c = c };
+    contact_pass x = { .d = d, .s = s, .c = c, .pull = pull };
     int widest = 1;
     for (int i = 0; i < w->tree_count; i++) widest = w->trees[i].dof > widest ? w->trees[i].dof : widest;
     x.links = mor_arena_zero(d->arena, (size_t)w->robot_count + 1, sizeof *x.links);

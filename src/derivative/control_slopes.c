@@ -1,9 +1,10 @@
 /* Joint forces and implicit gains of a robot's motors by its state: differences of the control stage alone (slopes.h).
  *
- * Laws of joints (`joints_only`) answer each joint by its own position and velocity: all joints are moved at once, and
- * the base not at all. The gravity compensation they may add is known in closed form (gravity_slopes.c); as it passes
- * motors, one direction through all positions is looked at to see that it arrives as it is. Other controllers are asked
- * along every direction; the points of support are moved with the robot then. */
+ * Laws of joints (`joints_only`) answer each joint by its own position and velocity, and by the gravity torque they are
+ * given: each of the three is moved for all joints at once, and the base not at all. How the gravity torque depends on
+ * the positions is known in closed form (gravity_slopes.c). So six calls of the laws tell everything, limits of motors
+ * included, and the robot itself is not moved. Other controllers are asked along every direction; the points of support
+ * are moved with the robot then. */
 #include "derivative/slopes.h"
 
 #include "base/elementary.h"
@@ -18,9 +19,13 @@ typedef struct asked {
     mor_derivation* d;
     const mor_slopes* s;
     int robot;
+    bool joints;           /* laws of joints: nothing but joint positions and velocities is moved */
     mor_contact* contacts; /* of the trial: their points move */
     double* delta;         /* N */
+    double* gravity;       /* n: gravity torque that laws of joints are given */
 } asked;
+
+enum { POSITION, VELOCITY, GRAVITY };
 
 /* What the controllers of the robot see. */
 static void survey(const mor_world* w, int robot, bool* joints, bool* gravity)
@@ -69,8 +74,25 @@ static void move_contacts(asked* x)
     }
 }
 
+/* Laws of joints at positions, velocities or gravity torques of the joints that differ by delta. */
+static void move_joints(asked* x, int what, double sign)
+{
+    const mor_derivation* d = x->d;
+    mor_robot* r = d->trial->w->robots[x->robot];
+    mor_control_robot* c = d->trial->w->control->robots[x->robot];
+    const double* now = d->base->w->control->robots[x->robot]->gravity_torque;
+    int n = r->model->joint_count, offset = r->model->dof - n;
+    for (int j = 0; j < n; j++) {
+        double by = sign * x->delta[offset + j];
+        if (what == POSITION) r->s[j] += by;
+        if (what == VELOCITY) r->nu[offset + j] += by;
+        x->gravity[j] = now[j] + (what == GRAVITY ? by : 0.0);
+    }
+    c->held_gravity = x->gravity;
+}
+
 /* The robot of the trial moved by delta; its joint forces and gains. */
-static mor_code ask(asked* x, bool velocity, double sign, double* tau, double* gain, mor_error* error)
+static mor_code ask(asked* x, int what, double sign, double* tau, double* gain, mor_error* error)
 {
     mor_world* w = x->d->trial->w;
     const mor_robot* world = x->d->world->robots[x->robot];
@@ -80,71 +102,106 @@ static mor_code ask(asked* x, bool velocity, double sign, double* tau, double* g
     memcpy(r->s, world->s, (size_t)mor_robot_joint_count(r->model) * sizeof *r->s);
     memcpy(r->nu, world->nu, (size_t)N * sizeof *r->nu);
     memcpy(r->tau, world->tau, (size_t)n * sizeof *r->tau);
-    double moved[6 + 64];
-    for (int i = 0; i < N; i++) moved[i] = sign * x->delta[i];
     const mor_tree* t = &w->trees[r->tree];
-    if (velocity) {
+    double moved[6 + 64];
+    for (int i = 0; i < N && !x->joints; i++) moved[i] = sign * x->delta[i];
+    if (!mor_control_take(x->d->world, &x->d->trial->control)) return MOR_SYSTEM;
+    if (x->joints) move_joints(x, what, sign);
+    else if (what == VELOCITY) {
         for (int i = 0; i < N; i++) r->nu[i] += moved[i];
-        bool joints, gravity;
-        survey(w, x->robot, &joints, &gravity);
-        if (!joints) t->kind->correct(w, t, x->delta + N, true); /* zero: refreshes the work space */
+        t->kind->correct(w, t, x->delta + N, true); /* zero: refreshes the work space */
     } else {
         t->kind->correct(w, t, moved, false);
         move_contacts(x);
     }
-    if (!mor_control_take(x->d->world, &x->d->trial->control)) return MOR_SYSTEM;
     mor_control_begin(w);
+    w->control->robots[x->robot]->held_gravity = NULL;
     if (w->refusal[0]) return mor_fail(error, MOR_BAD_INPUT, "%s", w->refusal);
     memcpy(tau, r->tau, (size_t)n * sizeof *tau);
     memcpy(gain, r->gain, (size_t)n * sizeof *gain);
     return MOR_OK;
 }
 
-/* One look to each side; column (-1: the own numbers of all joints at once). */
-static mor_code differ(asked* x, bool velocity, int column, double* tau, double* gain, double* room)
+/* One look to each side: numbers of all joints at once (column -1), or one of the robot. Adds no more than n numbers
+ * each to tau and gain, `stride` apart. */
+static mor_code differ(asked* x, int what, int column, double* tau, double* gain, size_t stride, double* room)
 {
     const mor_robot_model* m = x->d->base->w->robots[x->robot]->model;
     int n = m->joint_count, N = m->dof, offset = N - n;
-    double *up = room, *down = room + 2 * n;
-    for (int i = 0; i < 2 * N; i++) x->delta[i] = i < N && (column < 0 ? i >= offset : i == column) ? LITTLE : 0.0;
-    mor_code code = ask(x, velocity, 1.0, up, up + n, NULL);
-    if (!code) code = ask(x, velocity, -1.0, down, down + n, NULL);
+    double *up = room, *down = room + 2 * n, by = what == GRAVITY ? 1e-3 : LITTLE; /* N m */
+    for (int i = 0; i < 2 * N; i++) x->delta[i] = i < N && (column < 0 ? i >= offset : i == column) ? by : 0.0;
+    mor_code code = ask(x, what, 1.0, up, up + n, NULL);
+    if (!code) code = ask(x, what, -1.0, down, down + n, NULL);
     for (int j = 0; j < n && !code; j++) {
-        size_t at = (size_t)j * 2 * N + (velocity ? N : 0) + (column < 0 ? offset + j : column);
-        tau[at] = (up[j] - down[j]) / (2.0 * LITTLE);
-        gain[at] = (up[n + j] - down[n + j]) / (2.0 * LITTLE);
+        tau[(size_t)j * stride] = (up[j] - down[j]) / (2.0 * by);
+        gain[(size_t)j * stride] = (up[n + j] - down[n + j]) / (2.0 * by);
     }
     return code;
 }
 
-/* Laws of joints with gravity compensation: the laws without gravity, and what it adds. *done = false: motors change it
- * (a limit, a filter), so that every direction must be looked at. */
-static mor_code joints_and_gravity(asked* x, double* tau, double* gain, double* room, bool* done)
+static bool is_controlled(const mor_derivation* d, int robot)
 {
-    mor_derivation* d = x->d;
-    mor_world* w = d->trial->w;
-    const mor_robot* r = d->base->w->robots[x->robot];
-    int n = r->model->joint_count, N = r->model->dof;
-    mor_vec3 gravity = w->gravity;
-    double* by_q = mor_arena_alloc(d->arena, (size_t)n * (size_t)N * sizeof *by_q);
-    mor_code code = by_q ? mor_gravity_slopes(d, x->s, r, by_q) : MOR_SYSTEM;
-    w->gravity = mor_v3(0, 0, 0);
-    if (!code) code = differ(x, false, -1, tau, gain, room);
-    w->gravity = gravity;
+    const mor_control* c = d->base->w->control;
+    return c && robot < c->robot_count && c->robots[robot];
+}
+
+static bool begin(mor_derivation* d, const mor_slopes* s, int robot, asked* x, double** room)
+{
+    const mor_robot_model* m = d->base->w->robots[robot]->model;
+    size_t n = (size_t)m->joint_count;
+    bool gravity;
+    *x = (asked){ .d = d, .s = s, .robot = robot };
+    survey(d->trial->w, robot, &x->joints, &gravity);
+    x->contacts = mor_arena_alloc(d->arena, ((size_t)d->base->contacts.count + 1) * sizeof *x->contacts);
+    x->delta = mor_arena_zero(d->arena, 2 * (size_t)m->dof, sizeof *x->delta);
+    x->gravity = mor_arena_alloc(d->arena, (n + 1) * sizeof *x->gravity);
+    *room = mor_arena_alloc(d->arena, (4 * n + 1) * sizeof **room);
+    return x->contacts && x->delta && x->gravity && *room;
+}
+
+/* Motors at their limits are found by solving again: not here. */
+static mor_code compare(asked* x, double* room, bool* done)
+{
+    const mor_robot* r = x->d->base->w->robots[x->robot];
+    int n = r->model->joint_count;
+    mor_code code = ask(x, POSITION, 0.0, room, room + n, NULL);
     for (int j = 0; j < n && !code; j++)
-        for (int k = 0; k < N; k++) tau[(size_t)j * 2 * N + k] += by_q[(size_t)j * N + k];
-    double *up = room, *down = room + 2 * n;
-    for (int i = 0; i < N; i++) x->delta[i] = LITTLE * (1.0 + 0.37 * (i * 7 % 11)) * (i % 2 ? -1.0 : 1.0);
-    if (!code) code = ask(x, false, 1.0, up, up + n, NULL);
-    if (!code) code = ask(x, false, -1.0, down, down + n, NULL);
-    double worst = 0.0, size = 1.0;
-    for (int j = 0; j < n && !code; j++) {
-        double sum = 0.0, is = up[j] - down[j];
-        for (int k = 0; k < N; k++) sum += 2.0 * tau[(size_t)j * 2 * N + k] * x->delta[k];
-        worst = mor_max(worst, fabs(sum - is) / LITTLE);
-        size = mor_max(size, fabs(is) / LITTLE);
+        if (fabs(room[j] - r->tau[j]) > 1e-9 * (1.0 + fabs(r->tau[j])) || room[n + j] != r->gain[j]) *done = false;
+    return code;
+}
+
+mor_code mor_joint_laws(mor_derivation* d, const mor_slopes* s, int robot, mor_law_slopes* out, bool* done)
+{
+    size_t n = (size_t)d->base->w->robots[robot]->model->joint_count;
+    *out = (mor_law_slopes){ 0 };
+    if (!is_controlled(d, robot)) return MOR_OK;
+    survey(d->trial->w, robot, &out->joints, &out->gravity);
+    if (!out->joints) return MOR_OK;
+    double *room, *numbers = mor_arena_zero(d->arena, 6 * n + 1, sizeof *numbers);
+    asked x;
+    if (!numbers || !begin(d, s, robot, &x, &room)) return MOR_SYSTEM;
+    out->tau_q = numbers, out->tau_v = numbers + n, out->gain_q = numbers + 2 * n, out->gain_v = numbers + 3 * n;
+    out->tau_g = numbers + 4 * n;
+    mor_code code = compare(&x, room, done);
+    if (!code && *done) code = differ(&x, POSITION, -1, out->tau_q, out->gain_q, 1, room);
+    if (!code && *done) code = differ(&x, VELOCITY, -1, out->tau_v, out->gain_v, 1, room);
+    if (!code && *done && out->gravity) code = differ(&x, GRAVITY, -1, out->tau_g, numbers + 5 * n, 1, room);
+    return code;
+}
+
+/* The same as matrices. */
+static mor_code spread_laws(mor_derivation* d, const mor_slopes* s, const mor_robot* r, const mor_law_slopes* laws,
+                            double* tau, double* gain)
+{
+    size_t N = (size_t)r->model->dof, n = (size_t)r->model->joint_count, offset = N - n;
+    double* by_q = laws->gravity ? mor_arena_alloc(d->arena, n * N * sizeof *by_q) : NULL;
+    mor_code code = !laws->gravity ? MOR_OK : by_q ? mor_gravity_slopes(d, s, r, by_q) : MOR_SYSTEM;
+    for (size_t j = 0; j < n && !code; j++) {
+        double* row = tau + j * 2 * N;
+        for (size_t k = 0; k < N && by_q; k++) row[k] = laws->tau_g[j] * by_q[j * N + k];
+        row[offset + j] += laws->tau_q[j], row[N + offset + j] = laws->tau_v[j];
+        gain[j * 2 * N + offset + j] = laws->gain_q[j], gain[j * 2 * N + N + offset + j] = laws->gain_v[j];
     }
-    *done = worst < 1e-6 * size;
     return code;
 }
 
@@ -152,31 +209,22 @@ mor_code mor_control_slopes(mor_derivation* d, const mor_slopes* s, int robot, d
 {
     mor_world* w = d->trial->w;
     const mor_robot* r = d->base->w->robots[robot];
-    int n = r->model->joint_count, N = r->model->dof, count = d->base->contacts.count;
-    size_t numbers = (size_t)n * 2 * N;
+    size_t N = (size_t)r->model->dof, numbers = (size_t)r->model->joint_count * 2 * N;
     memset(tau, 0, numbers * sizeof *tau);
     memset(gain, 0, numbers * sizeof *gain);
-    if (!d->base->w->control || robot >= d->base->w->control->robot_count || !d->base->w->control->robots[robot])
-        return MOR_OK;
+    if (!is_controlled(d, robot)) return MOR_OK;
     size_t mark = mor_arena_mark(d->arena);
-    asked x = { .d = d, .s = s, .robot = robot };
-    x.contacts = mor_arena_alloc(d->arena, ((size_t)count + 1) * sizeof *x.contacts);
-    x.delta = mor_arena_zero(d->arena, 2 * (size_t)N, sizeof *x.delta);
-    double* room = mor_arena_alloc(d->arena, 4 * (size_t)n * sizeof *room);
-    if (!x.contacts || !x.delta || !room) return MOR_SYSTEM;
+    mor_law_slopes laws;
+    mor_code code = mor_joint_laws(d, s, robot, &laws, done);
+    if (!code && *done && laws.joints) code = spread_laws(d, s, r, &laws, tau, gain);
+    double* room;
+    asked x;
+    if (!code && !begin(d, s, robot, &x, &room)) return MOR_SYSTEM;
     mor_buffer contacts = w->contacts;
-    w->contacts = (mor_buffer){ x.contacts, count, count };
-    bool joints, gravity;
-    survey(w, robot, &joints, &gravity);
-    mor_code code = ask(&x, false, 0.0, room, room + n, NULL);
-    for (int j = 0; j < n && !code; j++) /* motors at their limits are found by solving again: not here */
-        if (fabs(room[j] - r->tau[j]) > 1e-9 * (1.0 + fabs(r->tau[j])) || room[n + j] != r->gain[j]) *done = false;
-    bool known = joints;
-    if (!code && *done && joints && !gravity) code = differ(&x, false, -1, tau, gain, room);
-    else if (!code && *done && joints) code = joints_and_gravity(&x, tau, gain, room, &known);
-    for (int k = 0; k < N && !code && *done && !known; k++) code = differ(&x, false, k, tau, gain, room);
-    if (!code && *done && joints) code = differ(&x, true, -1, tau, gain, room);
-    for (int k = 0; k < N && !code && *done && !joints; k++) code = differ(&x, true, k, tau, gain, room);
+    w->contacts = (mor_buffer){ x.contacts, d->base->contacts.count, d->base->contacts.count };
+    if (!code && *done && !laws.joints) code = compare(&x, room, done);
+    for (size_t k = 0; k < 2 * N && !code && *done && !laws.joints; k++)
+        code = differ(&x, k < N ? POSITION : VELOCITY, (int)(k % N), tau + k, gain + k, 2 * N, room);
     w->contacts = contacts;
     mor_arena_release(d->arena, mark);
     return code;

@@ -53,6 +53,15 @@ static bool named(const char* name, const char* const* list)
     return false;
 }
 
+/* Formulations whose rows are not those of look.h: which planes hold is part of their answer, or gaps are left out.
+ * They are solved exactly, so differences of whole steps tell (whole.c). */
+static const char* by_steps(const mor_world* w)
+{
+    static const char* const exact[] = { "peg", "peg-heuristic", "peg-exact", NULL };
+    if (named(w->formulation->name, exact)) return "exact geometry, which chooses planes";
+    return strcmp(w->formulation->name, "ap") == 0 ? "rows that leave gaps out" : NULL;
+}
+
 static mor_code check_gain(const mor_world* w, const mor_input* in, int k, mor_error* error)
 {
     int count = mor_world_controller_count(w);
@@ -92,9 +101,10 @@ static mor_code check_input(const mor_world* w, const mor_input* in, int k, mor_
 static mor_code check(const mor_world* w, const mor_input* inputs, int count, mor_error* error)
 {
     static const char* const known[] = { "ncp", "mncp", "implicit", "st", "convex", NULL };
-    if (!named(w->formulation->name, known))
+    if (!named(w->formulation->name, known) && !by_steps(w))
         return mor_fail(error, MOR_BAD_INPUT,
-                        "the formulation '%s' has no derivative; ncp, mncp, implicit, st and convex have one",
+                        "the formulation '%s' has no derivative; ncp, mncp, implicit, st, convex, ap, peg, "
+                        "peg-heuristic and peg-exact have one",
                         w->formulation->name);
     if (strcmp(w->integrator->name, "semi-implicit") != 0)
         return mor_fail(error, MOR_BAD_INPUT, "the integrator '%s' has no derivative; semi-implicit has one",
@@ -109,6 +119,37 @@ static mor_code check(const mor_world* w, const mor_input* inputs, int count, mo
 
 /* -------------------------------------------------------------------------------------- the base step */
 
+/* The step was taken before: its contacts need not be found, and its impulses are the guess. */
+static bool know_contacts(mor_derivation* d)
+{
+    mor_step* k = d->base;
+    size_t size = sizeof *d->known;
+    if (!mor_buffer_reserve(&k->allocator, &k->ahead, d->known_count, size)) return false;
+    if (d->known_count) memcpy(k->ahead.data, d->known, (size_t)d->known_count * size);
+    k->ahead.count = d->known_count;
+    k->last = d->known, k->last_count = d->known_count;
+    return true;
+}
+
+/* Velocities from the impulses that the step had when it was taken. False: other rows than contacts, or impacts. */
+static bool take_known(mor_derivation* d)
+{
+    mor_step* k = d->base;
+    bool can = d->known && !k->w->joints.count && !mor_world_bounces(k->w) && !k->w->options.relinearise;
+    for (int i = 0; i < k->island_count && can; i++) can = !k->islands[i].row_block_count;
+    k->nu_move = NULL;
+    for (int i = 0; i < k->island_count && can; i++) {
+        const mor_island* island = &k->islands[i];
+        const mor_system* s = &island->system;
+        mor_system_velocity(s, island->answer.impulses, island->answer.nu);
+        for (int t = 0; t < s->tree_count; t++)
+            memcpy(k->nu_new + k->w->trees[island->tree_of[t]].offset, island->answer.nu + s->trees[t].offset,
+                   (size_t)s->trees[t].dof * sizeof(double));
+    }
+    if (can) k->status = MOR_SOLVED, k->usable = true;
+    return can;
+}
+
 static mor_code solve_base(mor_derivation* d, mor_error* error)
 {
     mor_world* w = d->world;
@@ -116,12 +157,13 @@ static mor_code solve_base(mor_derivation* d, mor_error* error)
     if (code) return code;
     d->finest = w->control || w->joints.count;
     d->base->w->solver_options.tol = mor_min(w->solver_options.tol, d->finest ? ASKED : ROUGHLY);
-    d->base->w->detected = false;
-    d->base->found_ahead = false;
+    d->base->w->detected = d->base->found_ahead = d->known != NULL;
+    if (d->known && !know_contacts(d)) return MOR_SYSTEM;
     if (!code) code = mor_do_collide(w, d->base, error);
     if (!code) code = mor_do_control(w, d->base, error);
     if (!code) code = mor_do_assemble(w, d->base, error);
-    if (!code) code = mor_do_solve(w, d->base, error);
+    d->taken = !code && take_known(d);
+    if (!code && !d->taken) code = mor_do_solve(w, d->base, error);
     return code;
 }
 
@@ -179,15 +221,8 @@ static double row_velocity(const mor_system* s, const mor_block* b, int r, const
     return u;
 }
 
-typedef struct laws {
-    mor_law* law; /* of the kept blocks */
-    int* weak;    /* kept blocks that are on an edge: they are looked at, dp = 0 */
-    int weak_count;
-    double slip; /* the slowest [m/s] */
-} laws;
-
 /* Keeps a block of an island: its impulses and its law. */
-static void keep(mor_derivation* d, int island, int block, int contact, const mor_law* law, laws* l)
+static void keep(mor_derivation* d, int island, int block, int contact, const mor_law* law, mor_laws* l)
 {
     const mor_island* it = &d->base->islands[island];
     const mor_block* b = &it->system.blocks[block];
@@ -212,8 +247,23 @@ static bool bounces(const mor_derivation* d, const mor_island* it, const mor_blo
     return false;
 }
 
+/* By how much an answer of the cone misses the law of its phase [m/s]. */
+static double law_error(const mor_law* l, int dim, const double* p, const double* u, double mu, const double* W)
+{
+    double error = 0.0, slip = mor_hypot(l->slip[0], l->slip[1]);
+    if (l->phase == MOR_PHASE_OPEN) {
+        for (int r = 0; r < dim; r++) error = mor_max(error, W[0] * fabs(p[r]));
+        return mor_max(error, -u[0]);
+    }
+    error = fabs(u[0]);
+    for (int r = 1; r < dim && l->phase == MOR_PHASE_STICK; r++) error = mor_max(error, fabs(u[r]));
+    for (int r = 1; r < dim && l->phase == MOR_PHASE_SLIDE && slip > 0.0; r++)
+        error = mor_max(error, W[dim + 1] * fabs(p[r] + mu * p[0] * l->slip[r - 1] / slip));
+    return error;
+}
+
 /* Chooses the rows of one island. */
-static mor_code keep_island(mor_derivation* d, int island, laws* l, mor_derivative* out, mor_error* error)
+static mor_code keep_island(mor_derivation* d, int island, mor_laws* l, mor_derivative* out, mor_error* error)
 {
     const mor_island* it = &d->base->islands[island];
     const mor_system* s = &it->system;
@@ -234,6 +284,7 @@ static mor_code keep_island(mor_derivation* d, int island, laws* l, mor_derivati
             law = mor_contact_law(b->dim, p, u, s->contacts[i].friction, W, directions, relaxed, regularisation * W[0],
                                   EDGE);
             const mor_contact_row* c = &s->contacts[i];
+            if (d->taken) d->law_error = mor_max(d->law_error, law_error(&law, b->dim, p, u, c->friction, W));
             if (law.phase != MOR_PHASE_OPEN && !law.weak) /* deeper, the gap does not count; less deep, it does */
                 law.margin = mor_min(law.margin, fabs(c->gap / s->h + c->recovery));
             if (c->restitution > 0.0 && p[0] > 0.0 && bounces(d, it, b)) d->unknown = "an impact with restitution";
@@ -261,7 +312,22 @@ static mor_code keep_island(mor_derivation* d, int island, laws* l, mor_derivati
     return MOR_OK;
 }
 
-static mor_code keep_rows(mor_derivation* d, laws* l, mor_derivative* out, mor_error* error)
+/* What the contacts of the base step did, by their impulses alone. */
+static void count_contacts(const mor_derivation* d, mor_derivative* out)
+{
+    const mor_contact* c = d->base->contacts.data;
+    for (int i = 0; i < d->base->contacts.count; i++) {
+        double tangential = mor_norm(mor_madd(c[i].impulse, -c[i].normal_impulse, c[i].normal));
+        bool closed = c[i].normal_impulse > 0.0;
+        bool sticks = closed && tangential < c[i].friction * c[i].normal_impulse * (1.0 - 1e-9);
+        out->open += !closed;
+        out->sticking += sticks;
+        out->sliding += closed && !sticks;
+    }
+    out->distance = NAN;
+}
+
+static mor_code keep_rows(mor_derivation* d, mor_laws* l, mor_derivative* out, mor_error* error)
 {
     int blocks = 1, rows = 1;
     for (int i = 0; i < d->base->island_count; i++) {
@@ -277,16 +343,25 @@ static mor_code keep_rows(mor_derivation* d, laws* l, mor_derivative* out, mor_e
     if (!d->kept || !d->p || !d->loaded || !d->bias_shift || !l->law || !l->weak) return MOR_SYSTEM;
     mor_code code = MOR_OK;
     l->slip = INFINITY;
+    d->unknown = by_steps(d->world);
+    if (d->unknown) {
+        count_contacts(d, out);
+        return MOR_OK;
+    }
     for (int i = 0; !code && i < d->base->island_count; i++) code = keep_island(d, i, l, out, error);
     return code;
 }
 
-/* Once more, to ASKED: a contact slips so slowly that its direction is not known well enough. */
-static mor_code solve_finer(mor_derivation* d, laws* l, mor_derivative* out, mor_error* error)
+/* Once more: the answer of the known step is not as good as is needed; or to ASKED: a contact slips so slowly that its
+ * direction is not known well enough. */
+static mor_code solve_finer(mor_derivation* d, mor_laws* l, mor_derivative* out, mor_error* error)
 {
-    if (d->finest || out->residual <= OF_SLIP * l->slip || out->residual <= ASKED) return MOR_OK;
-    d->finest = true;
-    d->base->w->solver_options.tol = mor_min(d->world->solver_options.tol, ASKED);
+    bool fine = out->residual <= OF_SLIP * l->slip || out->residual <= ASKED;
+    if (d->taken) fine = out->residual <= (d->finest || isfinite(l->slip) ? ASKED : ROUGHLY);
+    if (fine || (d->finest && !d->taken)) return MOR_OK;
+    if (!d->taken) d->finest = true;
+    d->taken = false;
+    d->base->w->solver_options.tol = mor_min(d->world->solver_options.tol, d->finest ? ASKED : ROUGHLY);
     mor_code code = mor_do_solve(d->world, d->base, error);
     if (code) return code;
     out->residual = base_error(d->base);
@@ -295,14 +370,15 @@ static mor_code solve_finer(mor_derivation* d, laws* l, mor_derivative* out, mor
     out->distance = INFINITY;
     d->kept_count = d->rows = 0;
     d->unknown = NULL;
-    *l = (laws){ 0 };
-    return keep_rows(d, l, out, error);
+    *l = (mor_laws){ 0 };
+    code = keep_rows(d, l, out, error);
+    return code || d->finest ? code : solve_finer(d, l, out, error);
 }
 
 /* ---------------------------------------------------------------------------------------- verdict */
 
 /* Blocks on an edge do no harm when no direction changes their velocity: redundant supports, for instance. */
-static void judge_weak(const mor_derivation* d, const laws* l, const mor_columns* c, mor_derivative* out)
+static void judge_weak(const mor_derivation* d, const mor_laws* l, const mor_columns* c, mor_derivative* out)
 {
     for (int i = 0; i < l->weak_count; i++) {
         const mor_kept* k = &d->kept[l->weak[i]];
@@ -386,7 +462,7 @@ static void clear_columns(const mor_derivation* d, mor_columns* c, bool local)
 }
 
 /* All columns, solved. *local: asks for the short way on entry; false on return, it was closed. */
-static mor_code fill_columns(mor_derivation* d, const laws* l, mor_columns* c, bool* local, bool* resolved,
+static mor_code fill_columns(mor_derivation* d, const mor_laws* l, mor_columns* c, bool* local, bool* resolved,
                              mor_derivative* out, mor_error* error)
 {
     bool lost = false, asked = *local;
@@ -442,7 +518,7 @@ static mor_code by_whole_steps(mor_derivation* d, mor_columns* c, mor_derivative
 }
 
 /* The smoothed step in place of the exact one, and where it ends. */
-static mor_code smooth(mor_derivation* d, const laws* l, mor_derivative* out, double* end, mor_error* error)
+static mor_code smooth(mor_derivation* d, const mor_laws* l, mor_derivative* out, double* end, mor_error* error)
 {
     mor_look look;
     if (d->unknown) return mor_fail(error, MOR_BAD_INPUT, "a step with %s cannot be smoothed", d->unknown);
@@ -472,9 +548,8 @@ static void transpose(int rows, int columns, const double* from, double* to)
         for (size_t i = 0; i < n; i++) to[i * (size_t)columns + (size_t)j] = from[(size_t)j * n + i];
 }
 
-static mor_code derive(mor_derivation* d, mor_derivative* out, double* matrix, mor_error* error)
+mor_code mor_derivation_begin(mor_derivation* d, mor_laws* l, mor_derivative* out, mor_error* error)
 {
-    laws l = { 0 };
     mor_code code = solve_base(d, error);
     if (code) return code;
     d->dof = d->base->dof;
@@ -482,36 +557,58 @@ static mor_code derive(mor_derivation* d, mor_derivative* out, double* matrix, m
     d->materials = mor_arena_alloc(d->arena, ((size_t)d->world->material_count + 1) * sizeof *d->materials);
     if (!d->nu || !d->materials) return MOR_SYSTEM;
     memcpy(d->nu, d->base->nu_new, (size_t)d->dof * sizeof(double));
-    out->residual = base_error(d->base);
+    out->residual = d->taken ? 0.0 : base_error(d->base);
     if (!(out->residual <= ENOUGH) && strcmp(d->world->formulation->name, "convex") != 0)
         return mor_fail(error, MOR_STOPPED, "the step is solved to %.3g m/s only; a derivative needs %.3g",
                         out->residual, ENOUGH);
-    code = keep_rows(d, &l, out, error);
-    if (!code) code = solve_finer(d, &l, out, error);
-    if (!code && d->smoothing > 0.0) code = smooth(d, &l, out, matrix + (size_t)out->rows * out->columns, error);
-    for (int i = 0; i < l.weak_count && d->side; i++) d->one_sided = d->one_sided || d->kept[l.weak[i]].contact < 0;
-    if (!code) code = mor_patches_find(d, l.law);
-    mor_columns c = { .count = 2 * d->n + d->input_count };
-    c.V = mor_arena_alloc(d->arena, ((size_t)c.count * d->dof + 1) * sizeof(double));
-    c.u = mor_arena_alloc(d->arena, ((size_t)c.count * d->rows + 1) * sizeof(double));
-    c.mu = mor_arena_alloc(d->arena, ((size_t)c.count * d->kept_count + 1) * sizeof(double));
-    c.end = mor_arena_alloc(d->arena, ((size_t)c.count * 2 * d->n + 1) * sizeof(double));
-    if (!code && (!c.V || !c.u || !c.mu || !c.end)) code = MOR_SYSTEM;
+    code = keep_rows(d, l, out, error);
+    if (d->taken) out->residual = d->law_error;
+    if (!code) code = solve_finer(d, l, out, error);
+    return code;
+}
+
+bool mor_columns_create(mor_derivation* d, mor_columns* c)
+{
+    *c = (mor_columns){ .count = 2 * d->n + d->input_count };
+    c->V = mor_arena_alloc(d->arena, ((size_t)c->count * d->dof + 1) * sizeof(double));
+    c->u = mor_arena_alloc(d->arena, ((size_t)c->count * d->rows + 1) * sizeof(double));
+    c->mu = mor_arena_alloc(d->arena, ((size_t)c->count * d->kept_count + 1) * sizeof(double));
+    c->end = mor_arena_alloc(d->arena, ((size_t)c->count * 2 * d->n + 1) * sizeof(double));
+    return c->V && c->u && c->mu && c->end;
+}
+
+mor_code mor_derivation_columns(mor_derivation* d, const mor_laws* l, mor_columns* c, mor_derivative* out,
+                                mor_error* error)
+{
+    mor_code code = mor_columns_create(d, c) ? MOR_OK : MOR_SYSTEM;
     bool local = true, resolved = false;
-    if (!code && !d->unknown) code = fill_columns(d, &l, &c, &local, &resolved, out, error);
+    if (!code && !d->unknown) code = fill_columns(d, l, c, &local, &resolved, out, error);
     for (int i = 0; i < d->patch_count && !local; i++) d->patches[i].still = false; /* looks see every contact */
-    if (!code && !d->unknown && !local) code = fill_columns(d, &l, &c, &local, &resolved, out, error);
-    if (!code && !d->unknown && d->smoothing == 0.0) code = follow_projection(d, &c, out, error);
+    if (!code && !d->unknown && !local) code = fill_columns(d, l, c, &local, &resolved, out, error);
+    if (!code && !d->unknown && d->smoothing == 0.0) code = follow_projection(d, c, out, error);
     else if (!code && d->unknown && d->smoothing > 0.0)
         return mor_fail(error, MOR_BAD_INPUT, "a step with %s cannot be smoothed", d->unknown);
-    if (!code && d->unknown) code = by_whole_steps(d, &c, out, error);
+    if (!code && d->unknown) code = by_whole_steps(d, c, out, error);
     if (code) return code;
-    if (!d->unknown && (!d->side || !resolved)) judge_weak(d, &l, &c, out);
-    out->unique = !c.many;
-    if (c.torn && !d->unknown)
+    if (!d->unknown && (!d->side || !resolved)) judge_weak(d, l, c, out);
+    out->unique = !c->many;
+    if (c->torn && !d->unknown)
         not_here(out, "more contacts stick than the bodies can follow: some slip along every direction%s%s", "", "");
-    transpose(2 * d->n, c.count, c.end, matrix);
     return MOR_OK;
+}
+
+static mor_code derive(mor_derivation* d, mor_derivative* out, double* matrix, mor_error* error)
+{
+    mor_laws l = { 0 };
+    mor_columns c;
+    mor_code code = mor_derivation_begin(d, &l, out, error);
+    if (!code && d->smoothing > 0.0) code = smooth(d, &l, out, matrix + (size_t)out->rows * out->columns, error);
+    for (int i = 0; !code && i < l.weak_count && d->side; i++)
+        d->one_sided = d->one_sided || d->kept[l.weak[i]].contact < 0;
+    if (!code) code = mor_patches_find(d, l.law);
+    if (!code) code = mor_derivation_columns(d, &l, &c, out, error);
+    if (!code) transpose(2 * d->n, c.count, c.end, matrix);
+    return code;
 }
 
 /* What is handed out: the answer, who gave the memory, and the numbers. */
@@ -561,34 +658,41 @@ static mor_code check_smoothing(const mor_world* w, double smoothing, mor_error*
     return MOR_OK;
 }
 
-/* Steps and memory that the world keeps from one derivative to the next. */
-static bool make_room(mor_derivation* d, mor_error* error)
+mor_code mor_derivation_open(mor_world* w, const mor_input* inputs, int count, mor_derivation* d, mor_error* error)
 {
-    mor_world* w = d->world;
+    *d = (mor_derivation){ .world = w, .inputs = inputs, .input_count = count };
+    mor_code code = check(w, inputs, count, error);
+    if (code) return code;
     if (!w->derivative_room) w->derivative_room = mor_arena_create(&w->allocator);
     for (int i = 0; i < 2; i++)
         if (!w->derived[i]) w->derived[i] = mor_step_create(w, error);
     d->arena = w->derivative_room, d->base = w->derived[0], d->trial = w->derived[1];
     if (d->arena) mor_arena_reset(d->arena);
-    return d->arena && d->base && d->trial && map_velocities(d);
+    return d->arena && d->base && d->trial && map_velocities(d) ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
+}
+
+void mor_derivation_close(mor_derivation* d)
+{
+    if (d->trial) mor_step_leave(d->trial);
+    if (d->base) mor_step_leave(d->base);
 }
 
 static mor_code one_step(mor_world* world, const mor_input* inputs, int count, int side, double smoothing,
                          mor_derivative** derivative, mor_error* error)
 {
     *derivative = NULL;
-    mor_code code = check(world, inputs, count, error);
+    mor_derivation d;
+    mor_code code = mor_derivation_open(world, inputs, count, &d, error);
     if (!code) code = check_smoothing(world, smoothing, error);
     if (code) return code;
-    mor_derivation d = { .world = world, .inputs = inputs, .input_count = count, .smoothing = smoothing };
+    d.smoothing = smoothing;
     d.side = side > 0 ? 1 : side < 0 ? -1 : 0;
     double* matrix = NULL;
     int n = mor_world_nu_count(world);
     mor_derivative* out = mor_derivative_create(world, 2 * n, 2 * n + count, &matrix);
-    code = out && make_room(&d, error) ? derive(&d, out, matrix, error) : MOR_SYSTEM;
+    code = out ? derive(&d, out, matrix, error) : MOR_SYSTEM;
     if (code == MOR_SYSTEM) mor_fail(error, MOR_SYSTEM, "out of memory");
-    mor_step_leave(d.trial);
-    mor_step_leave(d.base);
+    mor_derivation_close(&d);
     if (!code) *derivative = out;
     else mor_derivative_destroy(out);
     return code;

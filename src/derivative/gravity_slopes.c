@@ -28,12 +28,13 @@ typedef struct supports {
     mor_vec3 F, m, o;
 } supports;
 
-/* How the link, and the point of support on it, move with every number of q. */
-static bool fill_motion(mor_arena* arena, const mor_robot* r, const mor_touch* t, int side, support* s)
+/* How the link, and the point of support on it, move with every number of q; all: zeros for those that do not move it.
+ */
+static bool fill_motion(mor_arena* arena, const mor_robot* r, const mor_touch* t, int side, bool all, support* s)
 {
     const mor_robot_model* m = r->model;
     size_t N = (size_t)m->dof;
-    mor_vec3* room = mor_arena_zero(arena, 3 * N, sizeof *room);
+    mor_vec3* room = all ? mor_arena_zero(arena, 3 * N, sizeof *room) : mor_arena_alloc(arena, 3 * N * sizeof *room);
     if (!room) return false;
     s->point = room, s->turn = room + N, s->moved = room + 2 * N;
     s->path = mor_arena_alloc(arena, N * sizeof *s->path);
@@ -42,14 +43,14 @@ static bool fill_motion(mor_arena* arena, const mor_robot* r, const mor_touch* t
         const mor_link_state* l = &r->work->states[j];
         int k = m->constants[j].dof;
         s->point[k] = m->constants[j].prismatic ? l->axis : mor_cross(l->axis, mor_sub(s->p, l->p));
-        if (!m->constants[j].prismatic) s->turn[k] = l->axis;
+        s->turn[k] = m->constants[j].prismatic ? mor_v3(0, 0, 0) : l->axis;
         s->path[s->count++] = k;
     }
     s->joints = s->count;
     for (int k = 0; k < 6 && m->floating; k++) {
         mor_vec3 e = mor_v3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
         s->point[k] = k < 3 ? e : mor_cross(e, mor_sub(s->p, r->work->states[0].p));
-        if (k >= 3) s->turn[k] = e;
+        s->turn[k] = k < 3 ? mor_v3(0, 0, 0) : e;
         s->path[s->count++] = k;
     }
     for (int at = 0; at < s->count; at++) {
@@ -62,7 +63,8 @@ static bool fill_motion(mor_arena* arena, const mor_robot* r, const mor_touch* t
 }
 
 /* The supports and their forces; false: out of memory. */
-static bool find_supports(mor_derivation* d, const mor_slopes* s, const mor_robot* r, const double* h, supports* x)
+static bool find_supports(mor_derivation* d, const mor_slopes* s, const mor_robot* r, const double* h, bool all,
+                          supports* x)
 {
     const mor_world* w = d->base->w;
     const mor_contact* contacts = d->base->contacts.data;
@@ -76,7 +78,7 @@ static bool find_supports(mor_derivation* d, const mor_slopes* s, const mor_robo
         if (at->link < 0) continue;
         const mor_body* first = &w->bodies[w->order[contacts[i].body[0]]];
         bool own = first->robot && w->robots[first->robot - 1] == r;
-        if (!fill_motion(d->arena, r, &s->touches[i], own ? 0 : 1, at)) return false;
+        if (!fill_motion(d->arena, r, &s->touches[i], own ? 0 : 1, all, at)) return false;
         mor_vec3 p = mor_sub(at->p, x->o);
         const double a[6][3] = { { 1, 0, 0 },      { 0, 1, 0 },      { 0, 0, 1 },
                                  { 0, -p.z, p.y }, { p.z, 0, -p.x }, { -p.y, p.x, 0 } };
@@ -126,6 +128,73 @@ static void add_column(const supports* x, const mor_robot* r, int k, const doubl
     }
 }
 
+/* The forces of the supports as forces that move along with their links. */
+static void add_wrenches(const supports* x, const mor_robot* r, double* wrenches)
+{
+    for (int i = 0; i < x->count; i++) {
+        mor_vec3 f = x->list[i].f, n = mor_cross(mor_sub(x->list[i].p, r->work->states[x->list[i].link].p), f);
+        double* to = wrenches + 6 * x->list[i].link;
+        to[0] += f.x, to[1] += f.y, to[2] += f.z, to[3] += n.x, to[4] += n.y, to[5] += n.z;
+    }
+}
+
+/* What a support adds to y' tau by every number that moves it: P, T the motion of its link at its point when the joints
+ * move with y; z = K^-1 of the weights of F and m. */
+static void pull_support(const supports* x, const support* s, mor_vec3 P, mor_vec3 T, const double* z, double* by_q)
+{
+    const double now[6] = { x->F.x, x->F.y, x->F.z, x->m.x, x->m.y, x->m.z };
+    mor_vec3 at = mor_sub(s->p, x->o), zF = mor_v3(z[0], z[1], z[2]), zm = mor_v3(z[3], z[4], z[5]);
+    double share = 0.0;
+    for (int i = 0; i < 6; i++) share += 4.0 * MOR_SUPPORT_REGULAR * z[i] * now[i];
+    /* of the point against the base */
+    mor_vec3 G = mor_add(mor_cross(mor_add(mor_add(zF, P), mor_cross(zm, at)), x->m), mor_cross(s->f, zm));
+    G = mor_neg(mor_madd(G, share, at));
+    mor_vec3 turn = mor_cross(s->f, P), slide = mor_cross(s->f, T);
+    for (int a = 0; a < s->count; a++) {
+        int k = s->path[a];
+        mor_vec3 dr = s->moved[k];
+        if (a >= s->joints && k < 3) dr = mor_sub(dr, mor_v3(k == 0, k == 1, k == 2));
+        by_q[k] += mor_dot(dr, G) + mor_dot(s->turn[k], turn) - mor_dot(mor_sub(s->moved[k], s->point[k]), slide);
+    }
+}
+
+mor_code mor_gravity_pull(mor_derivation* d, const mor_slopes* s, const mor_robot* r, const double* y, double* by_q)
+{
+    const mor_robot_model* m = r->model;
+    size_t mark = mor_arena_mark(d->arena), N = (size_t)m->dof, offset = N - (size_t)m->joint_count;
+    double *h = mor_arena_alloc(d->arena, N * sizeof *h), *weight = mor_arena_zero(d->arena, 2 * N, sizeof *h),
+           *wrenches = mor_arena_zero(d->arena, 6 * (size_t)m->link_count, sizeof *h), *base = weight + N, z[6] = { 0 };
+    supports x = { 0 };
+    if (!h || !weight || !wrenches) return MOR_SYSTEM;
+    mor_robot_statics(m, r->work, r->work, d->base->w->gravity, NULL, h);
+    if (m->floating && !find_supports(d, s, r, h, false, &x)) return MOR_SYSTEM;
+    add_wrenches(&x, r, wrenches);
+    memcpy(weight + offset, y, (N - offset) * sizeof *y);
+    mor_inverse of = { m, r->work->states, d->base->w->gravity, NULL, NULL, wrenches };
+    if (!mor_inverse_pull(&of, d->arena, weight, 1.0, by_q, NULL)) return MOR_SYSTEM;
+    mor_vec3* motions = mor_arena_zero(d->arena, 2 * (size_t)x.count + 1, sizeof *motions);
+    if (!motions) return MOR_SYSTEM;
+    for (int i = 0; i < x.count; i++) {
+        const support* at = &x.list[i];
+        mor_vec3 *P = &motions[2 * i], *T = P + 1;
+        for (int a = 0; a < at->joints; a++) {
+            *P = mor_madd(*P, weight[at->path[a]], at->point[at->path[a]]);
+            *T = mor_madd(*T, weight[at->path[a]], at->turn[at->path[a]]);
+        }
+        mor_vec3 n = mor_cross(mor_sub(at->p, x.o), *P);
+        z[0] -= P->x, z[1] -= P->y, z[2] -= P->z, z[3] -= n.x, z[4] -= n.y, z[5] -= n.z;
+    }
+    if (x.count) {
+        mor_cholesky6_solve(x.L, z);
+        memcpy(base, z, sizeof z);
+        of.wrenches = NULL;
+        if (!mor_inverse_pull(&of, d->arena, base, 1.0, by_q, NULL)) return MOR_SYSTEM;
+    }
+    for (int i = 0; i < x.count; i++) pull_support(&x, &x.list[i], motions[2 * i], motions[2 * i + 1], z, by_q);
+    mor_arena_release(d->arena, mark);
+    return MOR_OK;
+}
+
 mor_code mor_gravity_slopes(mor_derivation* d, const mor_slopes* s, const mor_robot* r, double* out)
 {
     const mor_robot_model* m = r->model;
@@ -138,12 +207,8 @@ mor_code mor_gravity_slopes(mor_derivation* d, const mor_slopes* s, const mor_ro
     mor_inverse of = { m, r->work->states, d->base->w->gravity, NULL, NULL, NULL };
     if (!mor_inverse_slopes(&of, d->arena, by_q, NULL)) return MOR_SYSTEM;
     mor_robot_statics(m, r->work, r->work, d->base->w->gravity, NULL, h);
-    if (m->floating && !find_supports(d, s, r, h, &x)) return MOR_SYSTEM;
-    for (int i = 0; i < x.count; i++) {
-        mor_vec3 f = x.list[i].f, n = mor_cross(mor_sub(x.list[i].p, r->work->states[x.list[i].link].p), f);
-        double* to = wrenches + 6 * x.list[i].link;
-        to[0] += f.x, to[1] += f.y, to[2] += f.z, to[3] += n.x, to[4] += n.y, to[5] += n.z;
-    }
+    if (m->floating && !find_supports(d, s, r, h, true, &x)) return MOR_SYSTEM;
+    add_wrenches(&x, r, wrenches);
     of.wrenches = wrenches;
     if (!mor_inverse_slopes(&of, d->arena, with, NULL)) return MOR_SYSTEM;
     memcpy(out, with + offset * N, (N - offset) * N * sizeof *out);

@@ -15,8 +15,16 @@
  * The velocity of a floating base is kept in world axes while it turns: v_l and a_l are its own then. B acts on angular
  * velocities only: 2 B (v, w) = (2 w x p, ...) with p the linear momentum.
  *
- * Cost: links times depth. J. Carpentier, N. Mansard (2018), Analytical derivatives of rigid body dynamics algorithms,
- * RSS; S. Singh, R. P. Russo, P. M. Wensing (2022), IEEE RA-L 7. */
+ * Cost: links times depth. With weights y on tau only sums over what a link carries and over what carries it are
+ * needed,
+ *
+ *     y' d tau/d q_j = R_j' Q_j + r_j' P_j + Y_j' (S_j x* f_j + I_j Q_j + 2 B_j P_j),
+ *     R_j = sum y_i I_i S_i,  r_j = sum y_i (2 B_i)' S_i  over j and what it carries,  Y_j = sum y_i S_i over carriers,
+ *
+ * which costs as much as links.
+ *
+ * J. Carpentier, N. Mansard (2018), Analytical derivatives of rigid body dynamics algorithms, RSS; S. Singh, R. P.
+ * Russo, P. M. Wensing (2022), IEEE RA-L 7. */
 #include "derivative/inverse.h"
 
 #include <string.h>
@@ -29,6 +37,7 @@ typedef struct link_room {
     mor_twist row;         /* I_i S_i */
     mor_vec3 row_B;        /* (2 B_i)' S_i */
     mor_twist by_q, by_nu; /* forces that carriers of the link feel */
+    bool moves;            /* there are velocities; B is not set otherwise */
 } link_room;
 
 static mor_twist twist(mor_vec3 v, mor_vec3 w) { return (mor_twist){ v, w }; }
@@ -67,14 +76,17 @@ static void outwards(const mor_inverse* x, link_room* links)
 {
     const mor_robot_model* m = x->model;
     mor_vec3 o = x->states[0].p;
+    const mor_vec3 none = mor_v3(0, 0, 0);
     for (int i = 0; i < m->link_count; i++) {
         const mor_link_constant* c = &m->constants[i];
         const mor_link_state* s = &x->states[i];
         link_room* l = &links[i];
         mor_vec3 r = mor_sub(s->p, o);
         l->body = mor_rigid_shift(&s->body, r);
+        l->row_B = none;
         if (i == 0) {
-            l->a = twist(mor_neg(x->gravity), mor_v3(0, 0, 0));
+            l->v = twist(none, none);
+            l->a = twist(mor_neg(x->gravity), none);
             if (m->floating && x->nu)
                 l->v = twist(mor_v3(x->nu[0], x->nu[1], x->nu[2]), mor_v3(x->nu[3], x->nu[4], x->nu[5]));
             if (m->floating && x->nudot)
@@ -85,19 +97,25 @@ static void outwards(const mor_inverse* x, link_room* links)
             const link_room* on = &links[c->parent];
             double qd = x->nu ? x->nu[c->dof] : 0.0, qdd = x->nudot ? x->nudot[c->dof] : 0.0;
             l->S = c->prismatic ? twist(s->axis, mor_v3(0, 0, 0)) : twist(mor_cross(r, s->axis), s->axis);
-            l->P = mor_twist_cross(on->v, l->S);
-            l->Q = add(mor_twist_cross(on->a, l->S), mor_twist_cross(on->v, l->P));
-            l->v = twist(mor_madd(on->v.v, qd, l->S.v), mor_madd(on->v.w, qd, l->S.w));
-            l->a = twist(mor_madd(mor_madd(on->a.v, qdd, l->S.v), qd, l->P.v),
-                         mor_madd(mor_madd(on->a.w, qdd, l->S.w), qd, l->P.w));
+            l->Q = mor_twist_cross(on->a, l->S);
+            l->a = twist(mor_madd(on->a.v, qdd, l->S.v), mor_madd(on->a.w, qdd, l->S.w));
+            l->P = l->v = twist(none, none);
+            if (x->nu) {
+                l->P = mor_twist_cross(on->v, l->S);
+                l->Q = add(l->Q, mor_twist_cross(on->v, l->P));
+                l->v = twist(mor_madd(on->v.v, qd, l->S.v), mor_madd(on->v.w, qd, l->S.w));
+                l->a = twist(mor_madd(l->a.v, qd, l->P.v), mor_madd(l->a.w, qd, l->P.w));
+            }
         }
-        l->f = add(inertia_times(&l->body, l->a), cross_force(l->v, inertia_times(&l->body, l->v)));
+        l->f = inertia_times(&l->body, l->a);
+        if (x->nu) l->f = add(l->f, cross_force(l->v, inertia_times(&l->body, l->v)));
         if (x->wrenches) {
             const double* w = x->wrenches + 6 * i;
             mor_vec3 f = mor_v3(w[0], w[1], w[2]), n = mor_v3(w[3], w[4], w[5]);
             l->f = add(l->f, twist(mor_neg(f), mor_neg(mor_add(n, mor_cross(r, f)))));
         }
-        if (x->nu) fill_B(l);
+        l->moves = x->nu != NULL;
+        if (l->moves) fill_B(l);
     }
 }
 
@@ -108,10 +126,13 @@ static void inwards(const mor_inverse* x, link_room* links)
     for (int i = m->link_count - 1; i > 0; i--) {
         link_room *l = &links[i], *on = &links[m->constants[i].parent];
         l->row = inertia_times(&l->body, l->S);
-        l->row_B = mor_add(mor_tmul(&l->B[0], l->S.v), mor_tmul(&l->B[1], l->S.w));
-        l->by_q = add(cross_force(l->S, l->f), add(inertia_times(&l->body, l->Q), B_times(l, l->P.w)));
-        mor_twist twice = twist(mor_scale(2.0, l->P.v), mor_scale(2.0, l->P.w));
-        l->by_nu = add(inertia_times(&l->body, twice), B_times(l, l->S.w));
+        l->by_q = add(cross_force(l->S, l->f), inertia_times(&l->body, l->Q));
+        if (x->nu) {
+            l->row_B = mor_add(mor_tmul(&l->B[0], l->S.v), mor_tmul(&l->B[1], l->S.w));
+            l->by_q = add(l->by_q, B_times(l, l->P.w));
+            mor_twist twice = twist(mor_scale(2.0, l->P.v), mor_scale(2.0, l->P.w));
+            l->by_nu = add(inertia_times(&l->body, twice), B_times(l, l->S.w));
+        }
         on->body = mor_rigid_add(&on->body, &l->body);
         on->f = add(on->f, l->f);
         for (int k = 0; k < 18 && x->nu; k++) on->B[k / 9].m[k / 3 % 3][k % 3] += l->B[k / 9].m[k / 3 % 3][k % 3];
@@ -124,6 +145,34 @@ static void put(mor_twist f, int N, double* column)
     for (int k = 0; k < 6; k++) column[k * N] = six[k];
 }
 
+/* The motion of number k of a floating base, and what it adds to velocities and accelerations: P, Q by the position, A
+ * by the velocity, beyond S x v. */
+typedef struct base_motion {
+    mor_twist S, P, Q, A;
+} base_motion;
+
+static base_motion base_of(const link_room* b, int k)
+{
+    mor_vec3 e = mor_v3(k % 3 == 0, k % 3 == 1, k % 3 == 2), none = mor_v3(0, 0, 0);
+    base_motion m = { .S = k < 3 ? twist(e, none) : twist(none, e), .A = { none, none } };
+    m.P = mor_twist_cross(b->v, m.S);
+    m.Q = add(mor_twist_cross(b->a, m.S), mor_twist_cross(b->v, m.P));
+    if (k >= 3) m.A = twist(mor_scale(2.0, mor_cross(b->v.v, e)), mor_cross(b->v.w, e));
+    return m;
+}
+
+/* Forces of the base by number k of its position, and of its velocity. */
+static mor_twist base_by_q(const link_room* b, const base_motion* m)
+{
+    mor_twist f = add(cross_force(m->S, b->f), inertia_times(&b->body, m->Q));
+    return b->moves ? add(f, B_times(b, m->P.w)) : f;
+}
+
+static mor_twist base_by_nu(const link_room* b, const base_motion* m)
+{
+    return add(inertia_times(&b->body, m->A), B_times(b, m->S.w));
+}
+
 /* The six columns of a floating base. */
 static void base_columns(const mor_inverse* x, const link_room* links, double* by_q, double* by_nu)
 {
@@ -131,17 +180,13 @@ static void base_columns(const mor_inverse* x, const link_room* links, double* b
     const link_room* b = &links[0];
     int N = m->dof;
     for (int k = 0; k < 6; k++) {
-        mor_vec3 e = mor_v3(k % 3 == 0, k % 3 == 1, k % 3 == 2), none = mor_v3(0, 0, 0);
-        mor_twist S = k < 3 ? twist(e, none) : twist(none, e), P = mor_twist_cross(b->v, S);
-        mor_twist Q = add(mor_twist_cross(b->a, S), mor_twist_cross(b->v, P));
-        /* of accelerations by the velocity, beyond S x v */
-        mor_twist A = k < 3 ? twist(none, none) : twist(mor_scale(2.0, mor_cross(b->v.v, e)), mor_cross(b->v.w, e));
-        if (k >= 3) put(add(cross_force(S, b->f), add(inertia_times(&b->body, Q), B_times(b, P.w))), N, by_q + k);
-        if (by_nu) put(add(inertia_times(&b->body, A), B_times(b, S.w)), N, by_nu + k);
+        base_motion own = base_of(b, k);
+        if (k >= 3) put(base_by_q(b, &own), N, by_q + k);
+        if (by_nu) put(base_by_nu(b, &own), N, by_nu + k);
         for (int i = 1; i < m->link_count; i++) {
             size_t at = (size_t)m->constants[i].dof * N + k;
-            if (k >= 3) by_q[at] = dot(links[i].row, Q) + mor_dot(links[i].row_B, P.w);
-            if (by_nu) by_nu[at] = dot(links[i].row, A) + mor_dot(links[i].row_B, S.w);
+            if (k >= 3) by_q[at] = dot(links[i].row, own.Q) + mor_dot(links[i].row_B, own.P.w);
+            if (by_nu) by_nu[at] = dot(links[i].row, own.A) + mor_dot(links[i].row_B, own.S.w);
         }
     }
 }
@@ -150,7 +195,7 @@ bool mor_inverse_slopes(const mor_inverse* x, mor_arena* arena, double* by_q, do
 {
     const mor_robot_model* m = x->model;
     size_t mark = mor_arena_mark(arena), N = (size_t)m->dof;
-    link_room* links = mor_arena_zero(arena, (size_t)m->link_count, sizeof *links);
+    link_room* links = mor_arena_alloc(arena, (size_t)m->link_count * sizeof *links);
     if (!links) return false;
     memset(by_q, 0, N * N * sizeof *by_q);
     if (by_nu) memset(by_nu, 0, N * N * sizeof *by_nu);
@@ -172,6 +217,58 @@ bool mor_inverse_slopes(const mor_inverse* x, mor_arena* arena, double* by_q, do
         if (m->floating && by_nu) put(l->by_nu, m->dof, by_nu + own);
     }
     if (m->floating) base_columns(x, links, by_q, by_nu);
+    mor_arena_release(arena, mark);
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------------ weighed */
+
+/* Sums with weights: of a link and what it carries (row, row_B, below), of what carries it (above). */
+typedef struct weighed {
+    mor_twist row, above;
+    mor_vec3 row_B;
+} weighed;
+
+static mor_twist scaled(double a, mor_twist x) { return twist(mor_scale(a, x.v), mor_scale(a, x.w)); }
+
+bool mor_inverse_pull(const mor_inverse* x, mor_arena* arena, const double* y, double factor, double* by_q,
+                      double* by_nu)
+{
+    const mor_robot_model* m = x->model;
+    size_t mark = mor_arena_mark(arena), count = (size_t)m->link_count;
+    link_room* links = mor_arena_alloc(arena, count * sizeof *links);
+    weighed* sums = mor_arena_alloc(arena, count * sizeof *sums);
+    if (!links || !sums) return false;
+    outwards(x, links);
+    inwards(x, links);
+    const mor_vec3 none = mor_v3(0, 0, 0);
+    for (int i = 0; i < m->link_count; i++) sums[i] = (weighed){ { none, none }, { none, none }, none };
+    if (m->floating) sums[0].above = scaled(factor, twist(mor_v3(y[0], y[1], y[2]), mor_v3(y[3], y[4], y[5])));
+    for (int i = 1; i < m->link_count; i++) {
+        int on = m->constants[i].parent, k = m->constants[on].dof;
+        sums[i].above = on ? add(sums[on].above, scaled(factor * y[k], links[on].S)) : sums[0].above;
+    }
+    for (int i = m->link_count - 1; i > 0; i--) {
+        const link_room* l = &links[i];
+        weighed *s = &sums[i], *on = &sums[m->constants[i].parent];
+        int k = m->constants[i].dof;
+        s->row = add(s->row, scaled(factor * y[k], l->row));
+        if (x->nu) s->row_B = mor_madd(s->row_B, factor * y[k], l->row_B);
+        by_q[k] += dot(s->row, l->Q) + dot(s->above, l->by_q);
+        on->row = add(on->row, s->row);
+        if (!x->nu) continue;
+        by_q[k] += mor_dot(s->row_B, l->P.w);
+        if (by_nu) by_nu[k] += 2.0 * dot(s->row, l->P) + mor_dot(s->row_B, l->S.w) + dot(s->above, l->by_nu);
+        on->row_B = mor_add(on->row_B, s->row_B);
+    }
+    for (int k = 0; m->floating && k < 6; k++) {
+        base_motion own = base_of(&links[0], k);
+        const weighed* s = &sums[0];
+        if (k >= 3)
+            by_q[k] += dot(s->row, own.Q) + mor_dot(s->row_B, own.P.w) + dot(s->above, base_by_q(&links[0], &own));
+        if (by_nu)
+            by_nu[k] += dot(s->row, own.A) + mor_dot(s->row_B, own.S.w) + dot(s->above, base_by_nu(&links[0], &own));
+    }
     mor_arena_release(arena, mark);
     return true;
 }

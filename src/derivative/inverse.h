@@ -19,6 +19,11 @@ typedef struct mor_inverse {
  * are constant. Not for ball joints. False: out of memory. */
 bool mor_inverse_slopes(const mor_inverse* x, mor_arena* arena, double* by_q, double* by_nu);
 
+/* y' of these derivatives (y: N numbers): by_q += factor y' tau_q, by_nu += factor y' tau_nu (NULL: not wanted). Cost:
+ * links. False: out of memory. */
+bool mor_inverse_pull(const mor_inverse* x, mor_arena* arena, const double* y, double factor, double* by_q,
+                      double* by_nu);
+
 /* a x b of motions, both about one point. */
 static inline mor_twist mor_twist_cross(mor_twist a, mor_twist b)
 {

@@ -14,6 +14,16 @@ typedef struct mor_law {
     bool weak;      /* nearer than the answer can tell */
 } mor_law;
 
+#define MOR_TORN 1e-6 /* of the largest right-hand side, at least of 1 m/s per unit: what rows cannot follow */
+
+/* The laws of the kept blocks of a step. */
+typedef struct mor_laws {
+    mor_law* law;
+    int* weak; /* kept blocks that are on an edge: they are looked at, dp = 0 */
+    int weak_count;
+    double slip; /* the slowest [m/s] */
+} mor_laws;
+
 /* p, u: impulse and velocity of a contact of 1 to 3 rows, W: its own block of G' M^-1 G (dim x dim), `edge`: velocities
  * below it are zero. directions: corners of the polygon, 0: the cone. relaxed: the convex law, with R on the diagonal.
  * */

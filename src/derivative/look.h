@@ -49,15 +49,20 @@ typedef struct mor_derivation {
     const struct mor_law* patch_laws; /* the laws that they are of */
     double* bias_shift;               /* what stabilisation added to the rows of joints: constant */
     mor_material* materials;          /* copy for the trial */
-    bool projecting;        /* a pass of the position projection is looked at, not the step (projection.c); base is
+    bool projecting;          /* a pass of the position projection is looked at, not the step (projection.c); base is
                                 the assembly beside the step then, nu is dq */
-    const char* unknown;    /* what of the step is not in the equations; NULL: nothing */
-    double *end_q, *end_nu; /* the end of the step as looks see it; NULL: no look was taken */
-    int side;               /* 1, -1: derivatives along or against each direction; 0: they must agree */
-    bool one_sided;         /* looks are taken to that side only: the rows of a bound change at it */
-    double smoothing;       /* of the contact law [m/s] (smooth.h); 0: the law itself */
-    bool finest;            /* the base step is solved as far as it is asked for anywhere */
-    double gain;            /* of a controller, before it was */
+    const char* unknown;      /* what of the step is not in the equations; NULL: nothing */
+    double *end_q, *end_nu;   /* the end of the step as looks see it; NULL: no look was taken */
+    int side;                 /* 1, -1: derivatives along or against each direction; 0: they must agree */
+    bool one_sided;           /* looks are taken to that side only: the rows of a bound change at it */
+    double smoothing;         /* of the contact law [m/s] (smooth.h); 0: the law itself */
+    const mor_contact* known; /* contacts of this very step, as it was taken, with their impulses; NULL: they are
+                                 found, and solved for from those of the step before */
+    int known_count;
+    bool taken;       /* the answer of the base step is that of the known one */
+    double law_error; /* by how much the answer misses the laws [m/s] */
+    bool finest;      /* the base step is solved as far as it is asked for anywhere */
+    double gain;      /* of a controller, before it was */
     bool moved;
     const mor_input* inputs;
     int input_count;
@@ -74,6 +79,18 @@ typedef struct mor_columns {
     int mu_from; /* columns before it have no mu: it is zero */
     double* p;   /* dp of the kept rows, rows each; NULL: not wanted */
 } mor_columns;
+
+struct mor_laws;
+/* The parts of a derivative (derivative.c). Open: what cannot be derived is refused; room. Begin: the base step is
+ * solved, and the rows that act are kept with their laws. Columns: all of them (patches are looked for before). Close:
+ * also after a failure. */
+mor_code mor_derivation_open(mor_world* world, const mor_input* inputs, int count, mor_derivation* d, mor_error* error);
+mor_code mor_derivation_begin(mor_derivation* d, struct mor_laws* laws, mor_derivative* out, mor_error* error);
+mor_code mor_derivation_columns(mor_derivation* d, const struct mor_laws* laws, mor_columns* c, mor_derivative* out,
+                                mor_error* error);
+void mor_derivation_close(mor_derivation* d);
+/* Room for all columns; false: out of memory. */
+bool mor_columns_create(mor_derivation* d, mor_columns* c);
 
 /* dmu of a kept block in a column. */
 static inline double mor_column_mu(const mor_derivation* d, const mor_columns* c, int column, int kept)

@@ -80,6 +80,23 @@ bool mor_patch_make(mor_derivation* d, int first, int last, mor_patch* b)
     return true;
 }
 
+void mor_patch_project(const mor_patch* b, const double* from, double* u, bool* torn)
+{
+    int m = 3 * (b->last - b->first);
+    double any = 0.0, left = 0.0;
+    for (int r = 0; r < m; r++) any = mor_max(any, fabs(from[r]));
+    memset(u, 0, 6 * sizeof *u);
+    if (any == 0.0) return;
+    for (int r = 0; r < m; r++)
+        for (int i = 0; i < 6; i++) u[i] += b->project[6 * r + i] * from[r];
+    for (int r = 0; r < m; r++) {
+        double rest = from[r];
+        for (int i = 0; i < 6; i++) rest -= b->T[r + i * m] * u[i];
+        left = mor_max(left, fabs(rest));
+    }
+    if (left > MOR_TORN * mor_max(any, 1.0)) *torn = true;
+}
+
 /* One normal, one plane, and no motion between the bodies. */
 static bool is_still(const mor_derivation* d, const mor_patch* b)
 {

@@ -23,6 +23,9 @@ int mor_patch_end(const mor_derivation* d, const mor_law* laws, int first, int l
 bool mor_patch_make(mor_derivation* d, int first, int last, mor_patch* patch);
 /* All patches of the step: d->patches, d->patch_of. */
 mor_code mor_patches_find(mor_derivation* d, const mor_law* laws);
+/* u (6) := what `from`, du of its 3 m rows, is as a motion of one body against the other. What it cannot follow tears
+ * it. */
+void mor_patch_project(const mor_patch* patch, const double* from, double* u, bool* torn);
 /* Is the kept block in a patch whose du_0 is known? */
 static inline bool mor_patch_is_still(const mor_derivation* d, int kept)
 {

@@ -58,6 +58,9 @@ double mor_perturbation(const mor_derivation* d, int direction)
     case MOR_INPUT_KI:
     case MOR_INPUT_KD:
         return 1e-4 * mor_max(1.0, fabs(*mor_input_gain(d->world, in))); /* forces are linear in it */
+    case MOR_INPUT_GRAVITY:
+    case MOR_INPUT_JOINT_FORCE:
+        return 1e-4; /* velocities are linear in it */
     default:
         return 1e-6;
     }

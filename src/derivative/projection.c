@@ -175,6 +175,15 @@ static mor_code compare_ends(const mor_derivation* d, bool* same, mor_error* err
     return code;
 }
 
+static double distance(const mor_step* k)
+{
+    const mor_contact* contacts = k->ahead.data;
+    double least = INFINITY;
+    for (int i = 0; i < k->ahead.count; i++)
+        least = mor_min(least, contacts[i].gap + DEEP * mor_contact_size(k->w, &contacts[i]));
+    return least;
+}
+
 mor_code mor_projection_columns(mor_derivation* d, mor_columns* c, mor_projection_answer* out, mor_error* error)
 {
     *out = (mor_projection_answer){ .same = true, .distance = INFINITY };
@@ -184,8 +193,11 @@ mor_code mor_projection_columns(mor_derivation* d, mor_columns* c, mor_projectio
     if (!code) code = mor_do_stabilise(d->world, d->base, error);
     if (!code) code = compare_ends(d, &out->same, error);
     if (!code) code = mor_measure_observed(d->base, &observer, error);
-    const mor_contact* contacts = d->base->ahead.data;
-    for (int i = 0; !code && !out->islands && i < d->base->ahead.count; i++)
-        out->distance = mor_min(out->distance, contacts[i].gap + DEEP * mor_contact_size(d->base->w, &contacts[i]));
+    if (!code && !out->islands) out->distance = distance(d->base);
     return code;
+}
+
+double mor_projection_distance(const mor_step* k)
+{
+    return !k || !k->found_ahead || k->projected ? -1.0 : mor_max(0.0, distance(k));
 }

@@ -14,5 +14,8 @@ typedef struct mor_projection_answer {
 
 /* Takes the base step to its end and applies the derivative of the projection to the ends of the columns. */
 mor_code mor_projection_columns(mor_derivation* d, mor_columns* c, mor_projection_answer* out, mor_error* error);
+/* How far the deepest contact at the end of a step that was taken is from where the projection acts [m]; -1: it acted,
+ * or this is not known. */
+double mor_projection_distance(const mor_step* taken);
 
 #endif

@@ -14,6 +14,7 @@
  *
  * Where the step also takes energy out of the robot this does not hold, and *done becomes false. */
 #include "derivative/inverse.h"
+#include "derivative/robot_end.h"
 #include "derivative/slopes.h"
 
 #include "base/elementary.h"
@@ -23,10 +24,9 @@
 
 #include <string.h>
 
-#define SLOW 1e-4 /* as in model/robot_motion.c */
-#define FAST 0.01
+#define FAST 0.01 /* as in model/robot_motion.c */
 
-static double half_turn(const mor_robot* r, double h)
+double mor_robot_half_turn(const mor_robot* r, double h)
 {
     double fastest = 0.0;
     for (int i = 0; i < r->model->link_count; i++) {
@@ -41,7 +41,7 @@ bool mor_robot_slopes_possible(const mor_derivation* d, const mor_robot* r, bool
 {
     if (r->model->balls || r->dynamics.update || r->looped) return false;
     if (!loaded) return !r->touched;
-    return r->factored && half_turn(r, d->base->w->h) <= FAST;
+    return r->factored && mor_robot_half_turn(r, d->base->w->h) <= FAST;
 }
 
 /* C += A B, A rows x N, B N x columns, C rows x columns. */
@@ -62,7 +62,7 @@ static mor_code middle_slopes(mor_derivation* d, const mor_robot* r, double** ou
     double h = d->base->w->h;
     size_t N = (size_t)m->dof;
     *out = NULL;
-    if (2.0 * half_turn(r, h) < SLOW) return MOR_OK;
+    if (2.0 * mor_robot_half_turn(r, h) < MOR_ROBOT_SLOW) return MOR_OK;
     double *b = mor_arena_alloc(d->arena, N * sizeof *b), *by_q = mor_arena_alloc(d->arena, 2 * N * N * sizeof *b);
     double *all = mor_arena_alloc(d->arena, 2 * N * N * sizeof *b), *x = mor_arena_alloc(d->arena, N * sizeof *b);
     if (!b || !by_q || !all || !x) return MOR_SYSTEM;
@@ -119,7 +119,7 @@ static void add_applied(const mor_derivation* d, const mor_robot* r, double* out
 }
 
 /* Forces on links that move along with them: contacts and applied ones. */
-static void add_link_forces(const mor_derivation* d, const mor_robot* r, double* wrenches)
+void mor_robot_link_forces(const mor_derivation* d, const mor_robot* r, double* wrenches)
 {
     const mor_world* w = d->base->w;
     for (int i = 0; w->forced && i < r->model->link_count; i++) {
@@ -146,7 +146,7 @@ mor_code mor_robot_slopes(mor_derivation* d, const mor_slopes* s, int tree, mor_
     t->end_v = mor_arena_zero(d->arena, 6 * N, sizeof *t->end_v);
     if (!slopes || !a || (n && !control) || !t->V || !t->end_z || !t->end_v) return MOR_SYSTEM;
     for (size_t i = 0; i < N; i++) a[i] = (nu[i] - r->nu[i]) / h;
-    add_link_forces(d, r, t->wrenches);
+    mor_robot_link_forces(d, r, t->wrenches);
     mor_inverse of = { m, r->work->states, w->gravity, r->middle, a, t->wrenches };
     if (!mor_inverse_slopes(&of, d->arena, slopes, slopes + N * N)) return MOR_SYSTEM;
     mor_code code = middle_slopes(d, r, &middle);
@@ -199,14 +199,6 @@ static void move_momentum(const double P[6], mor_vec3 r, mor_vec3 r_after, mor_v
     memcpy(out, (double[6]){ p.x, p.y, p.z, n.x, n.y, n.z }, 6 * sizeof(double));
 }
 
-typedef struct base_end {
-    const mor_robot* r;
-    const double *M, *M_after; /* base rows */
-    const double* turned;      /* M_b nu_end by q+, 6 x N */
-    double P[6], L[36];
-    mor_vec3 arm, arm_after, weight;
-} base_end;
-
 /* A change of q+: of number `from` by one, or of three of them by x. */
 typedef struct moved {
     int from, count;
@@ -214,7 +206,7 @@ typedef struct moved {
 } moved;
 
 /* Base velocity by a change of number `dq` of the state (-1: none), of P (6), of q+, and of number `dnu` of nu+. */
-static void solve_base(const base_end* b, int dq, const double* dP, const moved* after, int dnu, double* out)
+static void solve_base(const mor_base_end* b, int dq, const double* dP, const moved* after, int dnu, double* out)
 {
     int N = b->r->model->dof;
     double m = b->r->model->mass, d[3], d_after[3] = { 0 };
@@ -236,7 +228,7 @@ static void solve_base(const base_end* b, int dq, const double* dP, const moved*
 }
 
 /* Was it the momentum that set the velocity of the end? */
-static bool as_expected(const base_end* b, const double* nu)
+static bool as_expected(const mor_base_end* b, const double* nu)
 {
     int N = b->r->model->dof;
     double want[6], worst = 0.0, size = 0.0;
@@ -260,7 +252,7 @@ static moved move_by(int k, double by, const mor_mat3* turn)
 }
 
 /* By the state and by nu+: t->end_z and end_v hold the change of P on entry. */
-static void base_slopes(const mor_derivation* d, const base_end* b, mor_tree_slopes* t)
+static void base_slopes(const mor_derivation* d, const mor_base_end* b, mor_tree_slopes* t)
 {
     int N = b->r->model->dof;
     double P[6], out[6];
@@ -278,7 +270,7 @@ static void base_slopes(const mor_derivation* d, const base_end* b, mor_tree_slo
     }
 }
 
-mor_code mor_robot_end_slopes(mor_derivation* d, int tree, mor_tree_slopes* t, bool* done)
+mor_code mor_robot_end(mor_derivation* d, int tree, mor_base_end* b, bool* done)
 {
     mor_world* w = d->base->w;
     const mor_tree* of = &w->trees[tree];
@@ -287,33 +279,45 @@ mor_code mor_robot_end_slopes(mor_derivation* d, int tree, mor_tree_slopes* t, b
     size_t N = (size_t)m->dof;
     const double* nu = d->nu + of->offset;
     double *M = mor_arena_alloc(d->arena, 6 * N * sizeof *M), *after = mor_arena_alloc(d->arena, N * N * sizeof *M);
-    double* turned = mor_arena_alloc(d->arena, N * N * sizeof *M);
-    if (!M || !after || !turned) return MOR_SYSTEM;
-    base_end b = { .r = r, .M = M, .M_after = after, .turned = turned };
+    if (!M || !after) return MOR_SYSTEM;
+    *b = (mor_base_end){ .r = r, .M = M, .M_after = after };
     if (m->floating) {
         memcpy(M, r->mass, 6 * N * sizeof *M);
-        b.arm = mor_sub(mor_robot_com(m, r->work), r->base.position);
-        b.weight = mor_scale(w->h * m->mass, w->gravity);
+        b->arm = mor_sub(mor_robot_com(m, r->work), r->base.position);
+        b->weight = mor_scale(w->h * m->mass, w->gravity);
         for (int i = 0; i < 6; i++) {
-            b.P[i] = w->h * r->bias[i];
-            for (size_t k = 0; k < N; k++) b.P[i] += M[(size_t)i * N + k] * nu[k];
+            b->P[i] = w->h * r->bias[i];
+            for (size_t k = 0; k < N; k++) b->P[i] += M[(size_t)i * N + k] * nu[k];
         }
         mor_vec3 turn = mor_scale(w->h, mor_v3(nu[3], nu[4], nu[5]));
-        t->turn = mor_quat_matrix(mor_quat_exp(turn));
-        t->turn_by = left_jacobian(turn);
-        for (int i = 0; i < 9; i++) t->turn_by.m[i / 3][i % 3] *= w->h;
+        b->turn = mor_quat_matrix(mor_quat_exp(turn));
+        b->turn_by = left_jacobian(turn);
+        for (int i = 0; i < 9; i++) b->turn_by.m[i / 3][i % 3] *= w->h;
     }
     of->kind->advance(w, of, d->base->nu_free + of->offset, nu, d->base->mass + d->base->mass_start[tree]);
     for (size_t k = N - (size_t)m->joint_count; k < N && *done; k++) *done = fabs(r->nu[k] - nu[k]) <= 1e-9;
     if (!*done || !m->floating) return MOR_OK;
     mor_robot_mass_matrix(m, r->work, after);
-    b.arm_after = mor_sub(mor_robot_com(m, r->work), r->base.position);
+    b->arm_after = mor_sub(mor_robot_com(m, r->work), r->base.position);
     double six[36];
     for (int i = 0; i < 36; i++) six[i] = after[(size_t)(i / 6) * N + i % 6];
-    mor_inverse momentum = { m, r->work->states, { 0, 0, 0 }, NULL, r->nu, NULL };
-    *done = mor_cholesky6(six, b.L) && as_expected(&b, nu);
-    if (!mor_inverse_slopes(&momentum, d->arena, turned, NULL)) return MOR_SYSTEM;
-    if (*done) base_slopes(d, &b, t);
+    *done = mor_cholesky6(six, b->L) && as_expected(b, nu);
+    return MOR_OK;
+}
+
+mor_code mor_robot_end_slopes(mor_derivation* d, int tree, mor_tree_slopes* t, bool* done)
+{
+    mor_base_end b;
+    mor_code code = mor_robot_end(d, tree, &b, done);
+    const mor_robot_model* m = b.r->model;
+    if (code || !*done || !m->floating) return code;
+    size_t N = (size_t)m->dof;
+    double* turned = mor_arena_alloc(d->arena, N * N * sizeof *turned);
+    mor_inverse momentum = { m, b.r->work->states, { 0, 0, 0 }, NULL, b.r->nu, NULL };
+    if (!turned || !mor_inverse_slopes(&momentum, d->arena, turned, NULL)) return MOR_SYSTEM;
+    t->turn = b.turn, t->turn_by = b.turn_by;
+    b.turned = turned;
+    base_slopes(d, &b, t);
     return MOR_OK;
 }
 

@@ -1,9 +1,11 @@
-/* Derivatives of many steps: forward, X_k+1 = A_k X_k + [0 B_k], and backward, g_k = A_k' g_k+1.
+/* Derivatives of many steps: forward, X_k+1 = A_k X_k + [0 B_k], and backward, g_k = A_k' g_k+1 without A_k (pull.h).
  *
  * Backward needs the states in turn. All are kept while they fit into a fixed memory; when they do not, every second
  * one is dropped, and so on, and the steps between are taken again (A. Griewank, 1992: one level of checkpoints). */
 #include "base/elementary.h"
-#include "derivative/look.h"
+#include "control/control.h"
+#include "derivative/projection.h"
+#include "derivative/pull.h"
 #include "moreau/state.h"
 
 #include <stdio.h>
@@ -19,11 +21,34 @@ static void gather(mor_derivative* all, const mor_derivative* one, int step)
     all->sliding += one->sliding;
     all->weak += one->weak;
     all->unique = all->unique && one->unique;
-    all->distance = mor_min(all->distance, one->distance);
+    all->distance = isnan(all->distance) || isnan(one->distance) ? NAN : mor_min(all->distance, one->distance);
     all->residual = mor_max(all->residual, one->residual);
     if (one->differentiable || !all->differentiable) return;
     all->differentiable = false;
     snprintf(all->why, sizeof all->why, "step %d: %.160s", step, one->why);
+}
+
+/* Controllers and motors that remember more from step to step than the state has: integrals, filters, held commands.
+ * The product of the steps leaves that out, and says so. */
+static void tell_memory(const mor_world* w, int steps, mor_derivative* all)
+{
+    const mor_control* c = w->control;
+    const char *who = NULL, *what = "its integral";
+    for (int i = 0; c && i < c->controllers.count; i++) {
+        const mor_control_entry* e = &((const mor_control_entry*)c->controllers.data)[i];
+        int joints = mor_robot_joint_count(w->robots[e->def.robot]->model);
+        for (int j = 0; j < joints && e->state_size && e->def.joints[j]; j++)
+            if (!e->def.type->joints_only || e->def.ki[j] != 0.0) who = e->def.name;
+        if (who && !e->def.type->joints_only) what = "a state of its own";
+    }
+    for (int i = 0; c && i < c->robot_count; i++)
+        for (int j = 0; c->robots[i] && j < mor_robot_joint_count(w->robots[i]->model); j++)
+            if (c->robots[i]->bandwidth[j] > 0.0) who = w->robots[i]->name, what = "what its motors do";
+    if (c && c->period > w->h * (1.0 + 1e-9)) who = "control", what = "its last command";
+    if (!who || steps < 2 || !all->differentiable) return;
+    all->differentiable = false;
+    snprintf(all->why, sizeof all->why,
+             "'%.40s' remembers %s from step to step, which the product of the steps leaves out", who, what);
 }
 
 static mor_code take_step(mor_world* w, mor_error* error)
@@ -62,6 +87,7 @@ mor_code mor_world_derivatives(mor_world* w, int steps, const mor_input* inputs,
         code = take_step(w, error);
     }
     mor_arena_destroy(arena);
+    if (!code) tell_memory(w, steps, all);
     if (!code) *derivative = all;
     else mor_derivative_destroy(all);
     return code;
@@ -137,25 +163,45 @@ typedef struct sweep {
     const mor_input* inputs;
     int count;
     double *g, *work, *by_inputs;
+    double* left; /* by step: how far its end is from where the position projection acts [m/s]; -1: it acted, or
+                     the step was more than its equations say */
     mor_derivative* all;
     mor_error* error;
+    int at;              /* the step that the world is about to take */
+    mor_buffer contacts; /* of the last step it took, with their impulses: those of step at - 1 */
+    bool known;
 } sweep;
+
+/* Back to state k of `s`, which is that before `step`. Where the world came from there, the contacts of this step are
+ * in it. */
+static mor_code go_back(sweep* x, const states* s, int k, int step)
+{
+    mor_world* w = x->w;
+    size_t size = sizeof(mor_contact);
+    x->known = x->at == step + 1 && x->left[step] >= 0.0 && !w->collision->planes;
+    if (x->known) {
+        if (!mor_buffer_reserve(&w->allocator, &x->contacts, w->contacts.count + 1, size))
+            return mor_fail(x->error, MOR_SYSTEM, "out of memory");
+        if (w->contacts.count) memcpy(x->contacts.data, w->contacts.data, (size_t)w->contacts.count * size);
+        x->contacts.count = w->contacts.count;
+    }
+    x->at = step;
+    return back_to(w, s, k, x->error);
+}
 
 /* Step `step` backward from the state that the world is in. */
 static mor_code one_back(sweep* x, int step)
 {
-    mor_derivative* one = NULL;
-    mor_code code = mor_world_derivative(x->w, x->inputs, x->count, &one, x->error);
+    mor_derivative one = { .differentiable = true, .unique = true, .distance = INFINITY };
+    size_t n = 2 * (size_t)mor_world_nu_count(x->w);
+    double left = x->left[step];
+    mor_taken taken = { left < 0.0, x->known ? x->contacts.data : NULL, x->contacts.count };
+    mor_code code = mor_pull_step(x->w, x->inputs, x->count, &taken, x->g, x->work, &one, NULL, x->error);
     if (code) return code;
-    gather(x->all, one, step + 1);
-    memset(x->work, 0, (size_t)one->columns * sizeof *x->work);
-    for (int i = 0; i < one->rows; i++)
-        for (int j = 0; j < one->columns && x->g[i] != 0.0; j++)
-            x->work[j] += one->matrix[(size_t)i * one->columns + j] * x->g[i];
-    memcpy(x->g, x->work, (size_t)one->rows * sizeof *x->g);
-    if (x->by_inputs)
-        memcpy(x->by_inputs + (size_t)step * x->count, x->work + one->rows, (size_t)x->count * sizeof *x->g);
-    mor_derivative_destroy(one);
+    if (left >= 0.0 && !isnan(one.distance)) one.distance = mor_min(one.distance, left);
+    gather(x->all, &one, step + 1);
+    memcpy(x->g, x->work, n * sizeof *x->g);
+    if (x->by_inputs) memcpy(x->by_inputs + (size_t)step * x->count, x->work + n, (size_t)x->count * sizeof *x->g);
     return MOR_OK;
 }
 
@@ -163,27 +209,31 @@ static mor_code one_back(sweep* x, int step)
  * kept. */
 static mor_code segment_back(sweep* x, const states* coarse, int k, int from, int to, states* fine)
 {
-    mor_code code = back_to(x->w, coarse, k, x->error);
+    mor_code code = go_back(x, coarse, k, from);
     if (code || to == from + 1) return code ? code : one_back(x, from);
     fine->used = 0, fine->count = 0;
     for (int i = from; i < to && !code; i++) {
         code = keep_state(x->w, fine, x->error);
-        if (!code && i + 1 < to) code = take_step(x->w, x->error);
+        if (!code) code = take_step(x->w, x->error);
     }
+    x->at = to;
     for (int i = to - 1; i >= from && !code; i--) {
-        code = back_to(x->w, fine, i - from, x->error);
+        code = go_back(x, fine, i - from, i);
         if (!code) code = one_back(x, i);
     }
     return code;
 }
 
 /* Takes the steps; states are kept every `stride` steps, which doubles whenever they are too many. */
-static mor_code forward(mor_world* w, int steps, size_t memory, states* s, int* stride, mor_error* error)
+static mor_code forward(mor_world* w, int steps, size_t memory, states* s, int* stride, double* left, mor_error* error)
 {
     mor_code code = MOR_OK;
     for (int k = 0; k < steps && !code; k++) {
         if (k % *stride == 0) code = keep_state(w, s, error);
-        if (!code) code = take_step(w, error);
+        mor_step_report report = { 0 };
+        if (!code) code = mor_world_step(w, &report, error);
+        bool plain = !report.struck && !report.cured && !report.parts;
+        if (!code) left[k] = plain ? mor_projection_distance(w->last) / w->h : -1.0;
         if (s->used > memory && s->count > 2) {
             thin_out(s);
             *stride *= 2;
@@ -200,11 +250,14 @@ mor_code mor_adjoint_within(mor_world* w, size_t memory, int steps, const double
     double* none;
     mor_arena* arena = mor_arena_create(&w->allocator);
     states coarse = { .allocator = w->allocator }, fine = coarse, end = coarse;
-    sweep x = { w, inputs, count, state_gradient, NULL, input_gradients, mor_derivative_create(w, 0, 0, &none), error };
+    sweep x = { .w = w, .inputs = inputs, .count = count, .g = state_gradient, .by_inputs = input_gradients };
+    x.all = mor_derivative_create(w, 0, 0, &none), x.error = error;
     if (arena) x.work = mor_arena_alloc(arena, ((size_t)n + count + 1) * sizeof *x.work);
-    mor_code code = x.all && x.work ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
-    if (!code) code = forward(w, steps, memory, &coarse, &stride, error);
+    if (arena) x.left = mor_arena_alloc(arena, ((size_t)steps + 1) * sizeof *x.left);
+    mor_code code = x.all && x.work && x.left ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
+    if (!code) code = forward(w, steps, memory, &coarse, &stride, x.left, error);
     if (!code) code = keep_state(w, &end, error); /* where the world shall be afterwards */
+    x.at = steps;
     memcpy(state_gradient, gradient, (size_t)n * sizeof *gradient);
     for (int k = coarse.count - 1; k >= 0 && !code; k--) {
         int from = k * stride, to = from + stride < steps ? from + stride : steps;
@@ -214,7 +267,9 @@ mor_code mor_adjoint_within(mor_world* w, size_t memory, int steps, const double
     drop_states(&coarse);
     drop_states(&fine);
     drop_states(&end);
+    mor_buffer_free(&w->allocator, &x.contacts);
     mor_arena_destroy(arena);
+    if (!code) tell_memory(w, steps, x.all);
     if (!code && derivative) *derivative = x.all;
     else mor_derivative_destroy(x.all);
     return code;

@@ -19,7 +19,7 @@ static bool is_body(const mor_tree* t)
     return t->kind == &mor_tree_free || t->kind == &mor_tree_planar || t->kind == &mor_tree_particle;
 }
 
-static bool possible(const mor_derivation* d)
+bool mor_slopes_possible(const mor_derivation* d)
 {
     const mor_world* w = d->base->w;
     if (w->joints.count || w->options.friction_align || w->options.sticking || w->collision->planes) return false;
@@ -49,8 +49,9 @@ static mor_code make(mor_derivation* d, mor_slopes* s)
 {
     const mor_world* w = d->base->w;
     s->trees = mor_arena_zero(d->arena, (size_t)w->tree_count + 1, sizeof *s->trees);
-    s->touches = mor_arena_zero(d->arena, (size_t)d->base->contacts.count + 1, sizeof *s->touches);
+    s->touches = mor_arena_alloc(d->arena, ((size_t)d->base->contacts.count + 1) * sizeof *s->touches);
     if (!s->trees || !s->touches) return MOR_SYSTEM;
+    for (int i = 0; i < d->base->contacts.count; i++) s->touches[i].known = false;
     for (int i = d->n - 1; i >= 0; i--) s->trees[d->tree[i]].first = i;
     for (int i = 0; i < w->robot_count; i++) {
         mor_tree_slopes* t = &s->trees[w->robots[i]->tree];
@@ -92,7 +93,7 @@ static void add_body(const mor_derivation* d, const mor_tree* t, const mor_tree_
 }
 
 /* M^-1 times what is an impulse so far. */
-static void respond(const mor_derivation* d, const mor_tree* t, double* V)
+void mor_slopes_respond(const mor_derivation* d, const mor_tree* t, double* V)
 {
     const mor_step* k = d->base;
     double any = 0.0, x[6];
@@ -110,8 +111,38 @@ static void respond(const mor_derivation* d, const mor_tree* t, double* V)
     memcpy(V, x, (size_t)t->dof * sizeof *V);
 }
 
+/* M^-1 times all columns of a robot, eight at a time. */
+static mor_code respond_columns(const mor_derivation* d, const mor_tree* t, mor_columns* c)
+{
+    enum { EIGHT = 8 };
+    size_t mark = mor_arena_mark(d->arena);
+    const mor_robot* r = t->robot;
+    int N = t->dof, now = 0, column[EIGHT];
+    double* x = mor_arena_alloc(d->arena, EIGHT * (size_t)N * sizeof *x);
+    if (!x) return MOR_SYSTEM;
+    for (int k = 0; k <= c->count; k++) {
+        double any = 0.0, *V = c->V + (size_t)k * (size_t)d->dof + t->offset;
+        for (int i = 0; i < N && k < c->count; i++) any = mor_max(any, fabs(V[i]));
+        if (any > 0.0) {
+            for (int i = 0; i < N; i++) x[EIGHT * i + now] = V[i];
+            column[now++] = k;
+        }
+        if (!now || (now < EIGHT && k < c->count)) continue;
+        for (int i = 0; i < N; i++)
+            for (int e = now; e < EIGHT; e++) x[EIGHT * i + e] = 0.0;
+        mor_robot_factor_solve8(r->model, r->dense, -1, x);
+        for (int e = 0; e < now; e++) {
+            double* to = c->V + (size_t)column[e] * (size_t)d->dof + t->offset;
+            for (int i = 0; i < N; i++) to[i] = x[EIGHT * i + e];
+        }
+        now = 0;
+    }
+    mor_arena_release(d->arena, mark);
+    return MOR_OK;
+}
+
 /* From impulses to velocities, and what is known as velocities. */
-static void finish_tree(const mor_derivation* d, int tree, const mor_tree_slopes* own, mor_columns* c)
+static mor_code finish_tree(const mor_derivation* d, int tree, const mor_tree_slopes* own, mor_columns* c)
 {
     const mor_tree* t = &d->base->w->trees[tree];
     int n = d->n, dof = t->dof;
@@ -121,7 +152,7 @@ static void finish_tree(const mor_derivation* d, int tree, const mor_tree_slopes
             for (int i = 0; i < dof; i++)
                 c->V[(size_t)column * d->dof + t->offset + i] = own->V[(size_t)i * 2 * dof + k];
         }
-        return;
+        return MOR_OK;
     }
     for (int k = 0; k < 2 * dof && t->robot; k++) {
         int column = k < dof ? own->first + k : n + own->first + k - dof;
@@ -129,29 +160,35 @@ static void finish_tree(const mor_derivation* d, int tree, const mor_tree_slopes
     }
     if (!t->robot) {
         int from = own->mixed ? 0 : own->first, to = own->mixed ? n : own->first + dof;
-        for (int k = from; k < to; k++) respond(d, t, c->V + (size_t)k * d->dof + t->offset);
+        for (int k = from; k < to; k++) mor_slopes_respond(d, t, c->V + (size_t)k * d->dof + t->offset);
         for (int k = 0; k < 2 * dof && own->V; k++) {
             int column = k < dof ? own->first + k : n + own->first + k - dof;
             for (int i = 0; i < dof; i++)
                 c->V[(size_t)column * d->dof + t->offset + i] += own->V[(size_t)i * 2 * dof + k];
         }
-        return;
+        return MOR_OK;
     }
-    for (int k = 0; k < c->count; k++) respond(d, t, c->V + (size_t)k * d->dof + t->offset);
+    mor_code code = respond_columns(d, t, c);
     for (int k = 0; k < dof; k++) c->V[(size_t)(n + own->first + k) * d->dof + t->offset + k] += 1.0;
+    return code;
+}
+
+mor_code mor_slopes_begin(mor_derivation* d, mor_slopes* s, bool* done, bool* lost)
+{
+    mor_code code = make(d, s);
+    const bool* wanted = code ? NULL : wanted_contacts(d);
+    if (!wanted) return MOR_SYSTEM;
+    code = mor_touches(d, wanted, s->touches, done, lost);
+    return !code && *done ? mor_look_begin(d) : code;
 }
 
 mor_code mor_slopes_fill(mor_derivation* d, mor_slopes* s, mor_columns* c, bool* done, bool* lost, mor_error* error)
 {
     const mor_world* w = d->base->w;
-    *done = possible(d);
+    *done = mor_slopes_possible(d);
     if (!*done) return MOR_OK;
-    mor_code code = make(d, s);
-    const bool* wanted = code ? NULL : wanted_contacts(d);
-    if (!wanted) return MOR_SYSTEM;
-    code = mor_touches(d, wanted, s->touches, done, lost);
-    if (!code && *done) code = mor_look_begin(d);
-    if (!code && *done) code = mor_contact_slopes(d, s, c);
+    mor_code code = mor_slopes_begin(d, s, done, lost);
+    if (!code && *done) code = mor_contact_slopes(d, s, c, NULL);
     for (int i = 0; i < w->tree_count && !code && *done; i++) {
         const mor_tree* t = &w->trees[i];
         if (t->robot && d->loaded[i]) code = mor_robot_slopes(d, s, i, &s->trees[i], done);
@@ -166,7 +203,7 @@ mor_code mor_slopes_fill(mor_derivation* d, mor_slopes* s, mor_columns* c, bool*
         int offset = w->trees[r->tree].offset + r->model->dof - r->model->joint_count;
         c->V[(size_t)(2 * d->n + i) * d->dof + offset + in->component] = w->h;
     }
-    for (int i = 0; i < w->tree_count && !code && *done; i++) finish_tree(d, i, &s->trees[i], c);
+    for (int i = 0; i < w->tree_count && !code && *done; i++) code = finish_tree(d, i, &s->trees[i], c);
     return code;
 }
 

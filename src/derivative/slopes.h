@@ -10,6 +10,8 @@
 #include "derivative/look.h"
 #include "derivative/touch.h"
 
+struct mor_weights; /* pull.h */
+
 /* One tree. Matrices are row-major. */
 typedef struct mor_tree_slopes {
     int first;        /* its first number in nu */
@@ -39,8 +41,15 @@ void mor_slopes_put_back(const mor_derivation* d);
 /* Is the input's column filled by mor_slopes_fill? */
 bool mor_slopes_has_input(const mor_derivation* d, const mor_input* input);
 
-/* contact_slopes.c: u, and of V the impulses that change, in the columns of positions; loads of the trees. */
-mor_code mor_contact_slopes(mor_derivation* d, mor_slopes* s, mor_columns* c);
+/* contact_slopes.c: u, and of V the impulses that change, in the columns of positions; loads of the trees. With
+ * `pull` in place of the columns: their sum with these weights (pull.h). */
+mor_code mor_contact_slopes(mor_derivation* d, mor_slopes* s, mor_columns* c, const struct mor_weights* pull);
+
+/* slopes.c: are the pieces of this step known? Memory for them; the geometry of contacts (*done = false: not known). */
+bool mor_slopes_possible(const mor_derivation* d);
+mor_code mor_slopes_begin(mor_derivation* d, mor_slopes* s, bool* done, bool* lost);
+/* x := M^-1 x of a tree. */
+void mor_slopes_respond(const mor_derivation* d, const mor_tree* tree, double* x);
 
 /* free_slopes.c: V and the end of a body of its own. */
 mor_code mor_free_slopes(mor_derivation* d, int tree, mor_tree_slopes* t);
@@ -49,13 +58,30 @@ mor_code mor_free_slopes(mor_derivation* d, int tree, mor_tree_slopes* t);
 bool mor_robot_slopes_possible(const mor_derivation* d, const mor_robot* robot, bool loaded);
 mor_code mor_robot_slopes(mor_derivation* d, const mor_slopes* s, int tree, mor_tree_slopes* t, bool* done);
 mor_code mor_robot_end_slopes(mor_derivation* d, int tree, mor_tree_slopes* t, bool* done);
+/* The same with weights (pull.h), in the other order: the end, then V. */
+mor_code mor_robot_end_pull(mor_derivation* d, int tree, struct mor_weights* w, bool* done);
+mor_code mor_robot_pull(mor_derivation* d, const mor_slopes* s, int tree, mor_tree_slopes* t, struct mor_weights* w,
+                        bool* done);
 /* A robot that moves freely. */
 mor_code mor_robot_local_slopes(mor_derivation* d, int tree, mor_tree_slopes* t, mor_error* error);
 
 /* gravity_slopes.c: what gravity compensation gives, by the positions of the robot, n x N. */
 mor_code mor_gravity_slopes(mor_derivation* d, const mor_slopes* s, const mor_robot* robot, double* out);
+/* y' of these: by_q += y' out, y of n numbers. */
+mor_code mor_gravity_pull(mor_derivation* d, const mor_slopes* s, const mor_robot* robot, const double* y,
+                          double* by_q);
 
-/* control_slopes.c: joint forces and implicit gains by the state of the robot, n x 2 N each. */
+/* Laws of joints: each joint's force and implicit gain by its own position and velocity, and the force by the gravity
+ * torque that it is given; n numbers each. */
+typedef struct mor_law_slopes {
+    bool joints, gravity; /* they are such laws; they are given one */
+    double *tau_q, *tau_v, *gain_q, *gain_v, *tau_g;
+} mor_law_slopes;
+
+/* control_slopes.c: laws of joints (out->joints false: the controllers are others, or there are none). *done = false: a
+ * motor is at a limit that was found by solving again. */
+mor_code mor_joint_laws(mor_derivation* d, const mor_slopes* s, int robot, mor_law_slopes* out, bool* done);
+/* Joint forces and implicit gains by the state of the robot, n x 2 N each. */
 mor_code mor_control_slopes(mor_derivation* d, const mor_slopes* s, int robot, double* tau, double* gain, bool* done);
 
 #endif

@@ -16,6 +16,9 @@ double mor_contact_epsilon(const mor_world* world, const mor_contact* contact);
 
 /* Radius of the smaller of the two shapes of a contact [m]; 1 where there are none. */
 double mor_contact_size(const mor_world* world, const mor_contact* contact);
+/* How deep in each other the two pieces of contact i of the list are [m], < 0 for a gap. Of contacts that offer a
+ * choice of planes (group > 0) the plane that separates best counts, not each half-space alone. */
+double mor_contact_depth(const mor_contact* contacts, int count, int i);
 /* Fastest speed at which the rows of a step undo an overlap of something of that size, or of a limit [m/s, rad/s]. */
 double mor_recovery(const mor_world* world, double size);
 

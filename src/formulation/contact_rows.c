@@ -191,6 +191,28 @@ double mor_contact_size(const mor_world* w, const mor_contact* c)
     return isfinite(size) ? size : 1.0;
 }
 
+static bool same_shapes(const mor_contact* a, const mor_contact* b)
+{
+    return memcmp(a->body, b->body, sizeof a->body) == 0 && memcmp(a->shape, b->shape, sizeof a->shape) == 0;
+}
+
+double mor_contact_depth(const mor_contact* c, int count, int i)
+{
+    if (c[i].group == 0) return -c[i].gap;
+    int first = i, last = i;
+    while (first > 0 && same_shapes(&c[first - 1], &c[i])) first--;
+    while (last + 1 < count && same_shapes(&c[last + 1], &c[i])) last++;
+    double best = -INFINITY;
+    for (int j = first; j <= last; j++) {
+        if (c[j].group != c[i].group) continue;
+        double least = c[j].gap;
+        for (int k = first; k <= last; k++)
+            if (c[k].group == c[i].group && c[k].plane == c[j].plane) least = mor_min(least, c[k].gap);
+        best = mor_max(best, least);
+    }
+    return -best;
+}
+
 double mor_recovery(const mor_world* w, double size)
 {
     if (w->options.gap_correction == MOR_GAP_VELOCITY) return INFINITY;

@@ -24,6 +24,8 @@
 #define TOUCH 4.0 /* of the group's tolerance */
 #define STRAIGHT 1e-6
 #define LEAST 1e-3 /* of the tolerance: sinking this little in every step adds up */
+#define NOISE                                                                                                          \
+    1e-6 /* m/s: answers may be off by this. With small steps gravity moves a body by less than it may touch */
 #define PI 3.14159265358979323846
 enum { GROUPS = 32, LINES = 64 };
 
@@ -206,12 +208,12 @@ static const line* bound(const corner* k, double angle, double side)
     return NULL;
 }
 
-/* Is the particle behind the line at the end of the step, by more than it may touch? */
-static bool ends_behind(const mor_peg* peg, const line* l)
+/* Is the particle behind the line at the end of the step, by more than `far`? */
+static bool ends_behind(const mor_peg* peg, const line* l, double far)
 {
     if (!l) return false;
     const mor_peg_plane* p = &peg->planes[l->plane];
-    return peg->s->contacts[p->first].gap + peg->s->h * peg->speed[p->first] < -2.0 * peg->groups[l->group].tol;
+    return peg->s->contacts[p->first].gap + peg->s->h * peg->speed[p->first] < -far;
 }
 
 /* Looks at the corner of a particle at time t; true if it leaves its sector there. With `hold` the bounds are taken,
@@ -223,16 +225,22 @@ static bool leaves(mor_peg* peg, const int* groups, int count, int first, double
     const double left = peg->s->h - t, speed = mor_norm(d);
     /* touching begins a little before the corner: one on the way there must end behind a bound of its sector */
     const bool arrives = speed * t > 10.0 * TOUCH * g->tol;
-    const double least = (arrives ? 0.0 : hold ? LEAST : 8.0) * g->tol;
+    const double judged = mor_max(LEAST * g->tol, mor_min(8.0 * g->tol, NOISE * peg->s->h));
+    const double least = arrives ? 0.0 : hold ? LEAST * g->tol : judged;
     if (!(speed * left > least)) return false;
     corner k;
     double from, width;
     look_at(peg, groups, count, 0.0, t, &k);
     if (!sector(&k, origin(peg, g, &k, t, d), &from, &width)) return false;
     double in = turn(from, angle_of(d)), off = mor_min(in - width, 2.0 * PI - in);
-    if (in <= width || off < STRAIGHT || mor_sin(mor_min(off, 0.5 * PI)) * speed * left < least) return false;
+    const double across = mor_sin(mor_min(off, 0.5 * PI)) * speed * left;
+    if (in <= width || off < STRAIGHT || across < least) return false;
     const line* ends[2] = { bound(&k, from, 1.0), bound(&k, from + width, -1.0) };
-    if (arrives && !ends_behind(peg, ends[0]) && !ends_behind(peg, ends[1])) return false;
+    const double far = arrives ? 2.0 * g->tol : least;
+    /* one that goes by less than the place of the corner is known to must end behind a bound as well */
+    if ((arrives || (!hold && across < 8.0 * g->tol)) && !ends_behind(peg, ends[0], far) &&
+        !ends_behind(peg, ends[1], far))
+        return false;
     if (!hold) return true;
     bool any = false;
     for (int e = 0; e < 2; e++) {

@@ -97,9 +97,26 @@ bool mor_envelope_factor(mor_envelope* e, double* ratio)
     return true;
 }
 
+static void solve_one(const mor_envelope* e, const double* b, double* x)
+{
+    for (int i = 0; i < e->n; i++) {
+        int from = e->first[i] < i ? e->first[i] : i;
+        x[i] = b[e->order[i]];
+        for (int k = from; k < i; k++) x[i] -= e->rows[i][k] * x[k];
+    }
+    for (int i = e->n - 1; i >= 0; i--) {
+        for (int k = i + 1; k <= e->last[i]; k++) x[i] -= e->rows[i][k] * x[k];
+        x[i] /= e->rows[i][i];
+    }
+}
+
 void mor_envelope_solve(const mor_envelope* e, int m, const double* B, double* X)
 {
     int n = e->n;
+    if (m == 1) {
+        solve_one(e, B, X);
+        return;
+    }
     for (int i = 0; i < n; i++) {
         double* x = X + (size_t)i * (size_t)m;
         int from = e->first[i] < i ? e->first[i] : i;

@@ -70,7 +70,7 @@ struct mor_robot_work {
 };
 
 /* x := M^-1 x for eight right-hand sides, x[8 dof + side], that are zero off the path from `link` to the base: the six
- * velocities of a point of the link and two to spare. With the factor of mor_robot_factor. */
+ * velocities of a point of the link and two to spare; link -1: zero nowhere. With the factor of mor_robot_factor. */
 void mor_robot_factor_solve8(const mor_robot_model* model, const double* LDL, int link, double* x);
 
 /* What mor_robot_update wrote, from one work space to another. */

@@ -133,26 +133,37 @@ void mor_robot_factor_solve(const mor_robot_model* m, const double* L, double* x
     }
 }
 
+/* What row k of L' y = x takes from the rows that carry it. */
+MOR_ALWAYS_INLINE void take_from_carriers(const int* lambda, int k, const double* row, double* x)
+{
+    const mor_four a = MOR_FOUR_AT(x + 8 * k), b = MOR_FOUR_AT(x + 8 * k + 4);
+    for (int i = lambda[k]; i >= 0; i = lambda[i]) {
+        const mor_four f = { row[i], row[i], row[i], row[i] };
+        double* y = x + 8 * i;
+        MOR_FOUR_TO(y) -= f * a;
+        MOR_FOUR_TO(y + 4) -= f * b;
+    }
+}
+
+MOR_ALWAYS_INLINE void divide_row(double by, double* x)
+{
+    double d = 1.0 / by;
+    const mor_four f = { d, d, d, d };
+    MOR_FOUR_TO(x) *= f;
+    MOR_FOUR_TO(x + 4) *= f;
+}
+
 MOR_ALWAYS_INLINE void mor_robot_factor_solve8_body(const mor_robot_model* m, const double* L, int link, double* x)
 {
-    int N = m->dof, top = link > 0 ? m->constants[link].dof : m->floating ? 5 : -1;
+    int N = m->dof, top = link > 0 ? m->constants[link].dof : m->floating && link == 0 ? 5 : -1;
     const int* lambda = m->lambda;
-    for (int k = top; k >= 0; k = lambda[k]) { /* L' y = x: the path only */
-        const mor_four a = MOR_FOUR_AT(x + 8 * k), b = MOR_FOUR_AT(x + 8 * k + 4);
-        const double* row = L + k * N;
-        for (int i = lambda[k]; i >= 0; i = lambda[i]) {
-            const mor_four f = { row[i], row[i], row[i], row[i] };
-            double* y = x + 8 * i;
-            MOR_FOUR_TO(y) -= f * a;
-            MOR_FOUR_TO(y + 4) -= f * b;
-        }
+    for (int k = top; k >= 0; k = lambda[k]) take_from_carriers(lambda, k, L + k * N, x); /* L' y = x: the path only */
+    for (int k = top; k >= 0; k = lambda[k]) divide_row(L[k * N + k], x + 8 * k);
+    for (int s = N - 1; link < 0 && s >= 0; s--) {
+        int k = m->sequence[s];
+        take_from_carriers(lambda, k, L + k * N, x);
     }
-    for (int k = top; k >= 0; k = lambda[k]) {
-        double d = 1.0 / L[k * N + k];
-        const mor_four f = { d, d, d, d };
-        MOR_FOUR_TO(x + 8 * k) *= f;
-        MOR_FOUR_TO(x + 8 * k + 4) *= f;
-    }
+    for (int k = 0; link < 0 && k < N; k++) divide_row(L[k * N + k], x + 8 * k);
     for (int s = 0; s < N; s++) { /* L x = z */
         int k = m->sequence[s];
         const double* row = L + k * N;

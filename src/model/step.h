@@ -123,6 +123,7 @@ struct mor_step {
     bool in_parts;      /* one part of a step: observers wait for the last */
     double correction_work, contact_work, applied_work;
     double raw_penetration, projection_work; /* of the position projection */
+    int projected;                           /* islands that it moved, over all passes */
     int struck;                              /* free bodies (model/tree.c) */
     int cured;                               /* mechanisms and robots (step/mechanism_energy.c, step/robot_energy.c) */
     bool relinearised;                       /* gaps of the contacts are those of step/relinearise.c */

@@ -255,6 +255,7 @@ struct mor_world {
     bool detected;       /* the step `last` holds the contacts of the coming step, found at the end of the last one to
                             measure the penetration (mor_step.ahead) */
     double deepest;      /* largest penetration the last detection saw, before psi_min */
+    double surprise; /* m/s: pairs are looked for as if bodies were this much faster (step.c); 0 but for one stage */
     void* collision_memory; /* of the method (mor_collision.create); it saves time and changes nothing that is found */
 
     /* methods */

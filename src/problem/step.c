@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-MOR_ALWAYS_INLINE void mor_step_rows_body(const mor_step_form* step, const double* nu, double* u)
+/* u += G' nu */
+MOR_ALWAYS_INLINE void add_velocities(const mor_step_form* step, const double* nu, double* u)
 {
-    if (step->row_count > 0) memcpy(u, step->bias, (size_t)step->row_count * sizeof *u);
     for (int c = 0; c < step->block_count; c++) {
         const mor_block* block = &step->blocks[c];
         for (int e = block->entry; e < block->entry + block->entry_count; e++) {
@@ -18,7 +18,20 @@ MOR_ALWAYS_INLINE void mor_step_rows_body(const mor_step_form* step, const doubl
     }
 }
 
+MOR_ALWAYS_INLINE void mor_step_rows_body(const mor_step_form* step, const double* nu, double* u)
+{
+    if (step->row_count > 0) memcpy(u, step->bias, (size_t)step->row_count * sizeof *u);
+    add_velocities(step, nu, u);
+}
+
+MOR_ALWAYS_INLINE void mor_step_rows_change_body(const mor_step_form* step, const double* dnu, double* du)
+{
+    if (step->row_count > 0) memset(du, 0, (size_t)step->row_count * sizeof *du);
+    add_velocities(step, dnu, du);
+}
+
 MOR_WIDE_VOID(extern, mor_step_rows, (const mor_step_form* step, const double* nu, double* u), (step, nu, u))
+MOR_WIDE_VOID(extern, mor_step_rows_change, (const mor_step_form* step, const double* dnu, double* du), (step, dnu, du))
 
 /* out += the rows of J, times x */
 MOR_ALWAYS_INLINE void add_rows(const mor_step_form* step, const double* rows, const double* x, double* out)

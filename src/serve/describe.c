@@ -163,6 +163,27 @@ static mor_code read_tables(const mor_recording* r, double** t, int* rows, mor_e
     return MOR_OK;
 }
 
+/* Sensitivity bands of the plots of bodies. */
+static void write_bands(mor_json* json, const mor_recording_bands* b)
+{
+    if (!b) return;
+    mor_json_object(json, "bands");
+    mor_json_text(json, "label", b->label);
+    mor_json_numbers(json, "time", b->time, b->points);
+    mor_json_list(json, "bodies");
+    for (int i = 0; i < b->bodies; i++) {
+        mor_json_object(json, NULL);
+        mor_json_integer(json, "body", b->body[i]);
+        mor_json_list(json, "half");
+        for (int c = 0; c < 6; c++)
+            mor_json_numbers(json, NULL, b->half + (6 * (size_t)i + (size_t)c) * (size_t)b->points, b->points);
+        mor_json_end(json);
+        mor_json_end(json);
+    }
+    mor_json_end(json);
+    mor_json_end(json);
+}
+
 mor_code mor_view_describe_recording(FILE* out, const mor_recording* r, mor_error* error)
 {
     const mor_recording_info* info = mor_recording_get_info(r);
@@ -197,6 +218,7 @@ mor_code mor_view_describe_recording(FILE* out, const mor_recording* r, mor_erro
     if (!code && info->frames > 0) code = mor_recording_rows(r, "/time", (size_t)info->frames - 1, 1, 1, &end, error);
     mor_json_number(&json, "end", end);
     mor_json_bool(&json, "has_contacts", info->has_contacts);
+    write_bands(&json, mor_recording_get_bands(r));
     write_scalars(&json);
     mor_json_list(&json, "bodies");
     for (int i = 0; !code && i < info->bodies; i++) {

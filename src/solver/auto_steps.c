@@ -86,7 +86,7 @@ bool mor_auto_first_states(mor_auto* R, const mor_auto_stage* stage)
 void mor_auto_least(mor_auto* R)
 {
     mor_context* c = mor_auto_limits(R, 1.0, 0);
-    if (!mor_tree_least(R->problem, c, mor_max(R->best, R->context->aim), R->z)) return;
+    if (!mor_tree_least(R->problem, c, mor_max(R->best, R->context->aim), NULL, R->z)) return;
     R->best = R->context->error(R->context, R->z, NULL);
     mor_auto_note(R, "least", 1);
 }

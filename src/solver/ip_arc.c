@@ -46,6 +46,7 @@ enum { MOST_CORRECTIONS = 5, MOST_REJECTED = 12, NEWTON_STEPS = 40 };
 #define TURNED 0.7     /* cosine between tangents that takes a step back */
 #define FIRST_NEWTON 1e-8
 #define LAST_TAU 1e-13
+#define WITHOUT_BOUND 1e8 /* scaled impulses of a step without an answer, to which the path leads away */
 
 const mor_ip_arc_settings mor_ip_arcs[2] = { { 1.0, 0.3, 800 }, { 0.3, 0.1, 800 } };
 
@@ -381,6 +382,14 @@ static void go_on(arc* A, walk* w)
     step_ahead(A, w->step);
 }
 
+/* Do the impulses grow without bound? */
+static bool is_endless(const arc* A)
+{
+    double most = 0.0;
+    for (int i = 0; i < A->n; i++) most = mor_max(most, fabs(A->I.p[i]));
+    return most > WITHOUT_BOUND;
+}
+
 /* Newton's method from the iterate. */
 static bool newton(arc* A, const mor_problem* problem, mor_context* context, double* best, double* p, int* iterations)
 {
@@ -430,7 +439,7 @@ static mor_status follow(arc* A, const mor_problem* problem, mor_context* contex
             next = 0.1 * A->tau;
             if (newton(A, problem, context, &best, p, iterations)) return MOR_SOLVED;
         }
-        if (A->tau < LAST_TAU) break;
+        if (A->tau < LAST_TAU || is_endless(A)) break;
         go_on(A, &w);
     }
     return newton(A, problem, context, &best, p, iterations) ? MOR_SOLVED : MOR_NOT_CONVERGED;

@@ -32,7 +32,7 @@ static mor_report nsn_tree_solve(const mor_problem* problem, const void* options
         mor_tree_newton_settings quick = s;
         quick.sigma = 0.01 * s.sigma, quick.max_iter = s.max_iter < 10 ? s.max_iter : 10, quick.give_up = 4;
         report = mor_tree_newton(problem, &quick, NULL, context, p);
-        if (report.status == MOR_SOLVED) mor_tree_least(problem, context, context->tol, p);
+        if (report.status == MOR_SOLVED) mor_tree_least(problem, context, context->tol, NULL, p);
         if (report.status != MOR_NOT_CONVERGED) return report;
         memset(p, 0, (size_t)problem->size * sizeof *p);
     }
@@ -40,7 +40,7 @@ static mor_report nsn_tree_solve(const mor_problem* problem, const void* options
     s.max_iter -= before;
     report = mor_tree_newton(problem, &s, NULL, context, p);
     report.iterations += before;
-    if (report.status == MOR_SOLVED) mor_tree_least(problem, context, context->tol, p);
+    if (report.status == MOR_SOLVED) mor_tree_least(problem, context, context->tol, NULL, p);
     return report;
 }
 

@@ -26,6 +26,7 @@ typedef struct driver {
     mor_conversion chain[LONGEST];
     int count;
     mor_judge_memory* memory; /* of steps that need no conversion */
+    const double* guess;      /* of steps that need one; NULL: none */
 } driver;
 
 static const mor_problem* posed(const driver* d) { return d->count ? &d->chain[d->count - 1].to : d->original; }
@@ -234,10 +235,10 @@ static bool least_of_step(const driver* d, double limit, const mor_context* cont
 {
     if (!(d->original->form & (MOR_STEP_PYRAMID | MOR_STEP_CONE))) return false;
     driver direct;
-    direct.original = d->original, direct.count = 0, direct.memory = NULL;
+    direct.original = d->original, direct.count = 0, direct.memory = NULL, direct.guess = NULL;
     mor_context own = *context;
     own.judge = &direct, own.problem = d->original, own.trace = NULL;
-    return mor_tree_least(d->original, &own, limit, z);
+    return mor_tree_least(d->original, &own, limit, d->guess, z);
 }
 
 /* The guess of the caller through the conversions. */
@@ -250,6 +251,14 @@ static void start_from(const driver* d, const double* z, double* x, mor_arena* a
         if (next && guess && d->chain[k].forward) d->chain[k].forward(&d->chain[k], guess, next, arena);
         guess = next;
     }
+}
+
+/* NULL: out of memory. */
+static const double* copy_of(int n, const double* z, mor_arena* arena)
+{
+    double* copy = mor_arena_alloc(arena, ((size_t)n + 1) * sizeof *copy);
+    if (copy) memcpy(copy, z, (size_t)n * sizeof *copy);
+    return copy;
 }
 
 /* Options as the field table has them. NULL: out of memory. */
@@ -312,6 +321,7 @@ static mor_report drive(driver* d, const mor_solver* solver, const void* options
     double* x = d->count ? mor_arena_zero(arena, (size_t)n, sizeof *x) : z;
     if (!options) options = default_options(solver, arena);
     if (!x || !options) return ended(MOR_NUMERICAL, "out of memory");
+    if (so->warm && step && d->count) d->guess = copy_of(n0, z, arena);
     if (so->warm) start_from(d, z, x, arena);
     else memset(z, 0, (size_t)n0 * sizeof *z);
 
@@ -349,7 +359,7 @@ mor_report mor_solve(const mor_solver* solver, const void* options, const mor_pr
     if (!arena) return ended(MOR_NUMERICAL, "out of memory");
     size_t mark = mor_arena_mark(arena);
     driver d;
-    d.original = problem, d.count = 0, d.memory = NULL;
+    d.original = problem, d.count = 0, d.memory = NULL, d.guess = NULL;
     mor_report report = drive(&d, solver, options, &so, z, arena);
     release_chain(&d);
     if (own) mor_arena_destroy(own);

@@ -259,10 +259,15 @@ mor_report mor_gauss_seidel_step(mor_sweep* sweep, mor_sweep_order order, mor_co
 mor_report mor_gauss_seidel_answer(mor_sweep* sweep, mor_sweep_order order, bool least, const mor_problem* problem,
                                    mor_context* context, double* p)
 {
+    const size_t bytes = (size_t)problem->step.row_count * sizeof *p, mark = mor_arena_mark(context->arena);
+    double* guess = least && context->warm ? mor_arena_alloc(context->arena, bytes + sizeof *p) : NULL;
+    if (guess) memcpy(guess, p, bytes);
     mor_report report = mor_gauss_seidel_step(sweep, order, context, p);
-    if (report.status != MOR_SOLVED || !least) return report;
-    double error = context->error(context, p, NULL); /* the answer must stay about as good, and solved */
-    mor_tree_least(problem, context, mor_min(context->tol, mor_max(4.0 * error, 1e-7 * context->tol)), p);
+    if (report.status == MOR_SOLVED && least) {
+        double error = context->error(context, p, NULL); /* the answer must stay about as good, and solved */
+        mor_tree_least(problem, context, mor_min(context->tol, mor_max(4.0 * error, 1e-7 * context->tol)), guess, p);
+    }
+    mor_arena_release(context->arena, mark);
     return report;
 }
 

@@ -48,6 +48,8 @@ enum { MOST_ROWS = 6, MOST_DOF = 64, SHORTEST = 11, WINDOW = 64 };
 #define TOUCH 1e-9      /* of the projection: rounding must not decide which of several contacts carry */
 #define COMPLIANCE 1e-8 /* a of the projection: its square is below rounding */
 #define SETTLED 1e-9    /* of the impulses: a step that changes them by no more has arrived */
+#define NEARLY 1e-5     /* of the impulses: what is left is soft, see restore */
+#define FINE 1e-3       /* of the error allowed: no more steps for its sake */
 
 typedef struct tree_newton {
     const mor_step_form* step;
@@ -227,13 +229,13 @@ static bool respond(tree_newton* N)
     mor_step_forces(s, N->dp, N->dnu);
     if (N->dense) mor_lu_solve(s->dof, N->dense, N->pivot, N->dnu);
     else mor_tree_matrix_solve(N->K, N->dnu);
-    mor_step_rows(s, N->dnu, N->du);
+    mor_step_rows_change(s, N->dnu, N->du);
     for (int c = 0; c < s->block_count; c++) {
         const mor_block* b = &s->blocks[c];
         int d = b->dim, at = s->diagonal_start[c];
         for (int i = 0; i < d; i++) {
             double x = N->dp[b->row + i];
-            for (int j = 0; j < d; j++) x -= N->TA[at + i * d + j] * (N->du[b->row + j] - s->bias[b->row + j]);
+            for (int j = 0; j < d; j++) x -= N->TA[at + i * d + j] * N->du[b->row + j];
             N->dp[b->row + i] = x;
             if (!isfinite(x)) return false;
         }
@@ -355,8 +357,7 @@ static mor_status iterate(tree_newton* N, const mor_tree_newton_settings* s, mor
         if (attempt == 6) return MOR_NOT_CONVERGED;
         /* du of the impulses themselves, not of the solved velocity: exact in p */
         mor_step_change(step, N->dp, N->moved);
-        mor_step_rows(step, N->moved, N->du);
-        for (int i = 0; i < n; i++) N->du[i] -= step->bias[i];
+        mor_step_rows_change(step, N->moved, N->du);
         double limit = 0.0, best = INFINITY, best_t = 1.0, t = 1.0;
         for (int k = 0; k <= it && k < window; k++) limit = mor_max(limit, history[k]);
         bool accepted = false;
@@ -483,29 +484,93 @@ static bool least_on_rows(const mor_problem* problem, const mor_context* context
     return found;
 }
 
-bool mor_tree_least(const mor_problem* problem, mor_context* context, double limit, double* p)
+/* |p| in the metric of the regularisation. */
+static double scaled_norm(const tree_newton* N, const double* p)
+{
+    const mor_step_form* s = N->step;
+    double sum = 0.0;
+    for (int c = 0; c < s->block_count; c++)
+        for (int i = s->blocks[c].row; i < s->blocks[c].row + s->blocks[c].dim; i++)
+            sum += p[i] * p[i] / (N->scale[c] * N->scale[c]);
+    return sqrt(sum);
+}
+
+typedef enum split { SPLIT_UNIQUE, SPLIT_FOUND, SPLIT_LOST } split;
+
+/* Newton steps without the projection, from N->p whose error is given; returns the error reached. P^2 takes a little of
+ * what is soft but determined, (a/lambda)^2 of it, and these steps bring it back. */
+static double restore(tree_newton* N, mor_context* context, double error, double enough)
+{
+    const mor_step_form* s = N->step;
+    for (int step = 0; step < 4 && error > enough; step++) {
+        velocities(N, N->p, N->u);
+        if (!direction(N, COMPLIANCE)) break;
+        for (int i = 0; i < s->row_count; i++) N->trial[i] = N->p[i] + N->dp[i];
+        double now = context->error(context, N->trial, NULL);
+        if (!(now < error)) break;
+        memcpy(N->p, N->trial, (size_t)s->row_count * sizeof *N->p);
+        error = now;
+    }
+    return error;
+}
+
+/* Steps from p to the answer of least norm near it; p is left as it is unless that is found. The error is brought down
+ * below what is allowed: what an answer is off, its mirror image is off to the other side. */
+static split least_from(tree_newton* N, mor_context* context, double limit, double* p)
 {
     enum { ROUNDS = 6 };
+    const size_t bytes = (size_t)N->step->row_count * sizeof *p;
+    memcpy(N->p, p, bytes);
+    N->touch = TOUCH;
+    for (int round = 0; round < ROUNDS; round++) {
+        velocities(N, N->p, N->u);
+        if (round == 0 && !any_slides(N)) return SPLIT_UNIQUE;
+        double change, part = least_step(N, &change);
+        if (part < 0.0 || (round == 0 && part < 1e-14)) return round ? SPLIT_LOST : SPLIT_UNIQUE;
+        double error = context->error(context, N->trial, NULL);
+        if (isnan(error)) break;
+        memcpy(N->p, N->trial, bytes);
+        bool settled = part <= 1e-6 || change <= SETTLED;
+        if (change > NEARLY && !(settled && error <= limit)) continue;
+        if (!(restore(N, context, error, FINE * limit) <= limit)) continue;
+        memcpy(p, N->p, bytes);
+        return SPLIT_FOUND;
+    }
+    return SPLIT_LOST;
+}
+
+/* Answers may lie apart: with a polygon of friction a pivot may end where few contacts carry all. Newton's method
+ * treats all contacts alike, from the impulses of the last step (guess) or from none; what it finds counts if it is
+ * shorter. */
+static bool least_elsewhere(tree_newton* N, mor_context* context, double limit, const double* guess, double* p)
+{
+    static const mor_tree_newton_settings settings = {
+        .sigma = 1.0, .floor = 1e-8, .adapt = true, .window = 8, .max_iter = 60, .give_up = 20
+    };
+    const size_t bytes = (size_t)N->step->row_count * sizeof *p, mark = mor_arena_mark(context->arena);
+    double* other = mor_arena_zero(context->arena, (size_t)N->step->row_count, sizeof *p);
+    if (!other) return false;
+    if (guess) memcpy(other, guess, bytes);
+    mor_context own = *context;
+    int iterations = 0;
+    own.tol = own.aim = limit, own.trace = NULL;
+    N->touch = 1e-14;
+    bool found = iterate(N, &settings, &own, other, &iterations) == MOR_SOLVED &&
+                 least_from(N, &own, limit, other) != SPLIT_LOST && scaled_norm(N, other) < scaled_norm(N, p);
+    if (found) memcpy(p, other, bytes);
+    mor_arena_release(context->arena, mark);
+    return found;
+}
+
+bool mor_tree_least(const mor_problem* problem, mor_context* context, double limit, const double* guess, double* p)
+{
     const mor_step_form* s = &problem->step;
     if (has_few_rows(s)) return least_on_rows(problem, context, limit, p);
     tree_newton N;
     if (unfit(s) || s->dof > MOR_TREE_NEWTON_DENSE || !open_newton(&N, s, NULL, context->arena)) return false;
-    N.touch = TOUCH;
-    memcpy(N.p, p, (size_t)s->row_count * sizeof *p);
-    for (int round = 0; round < ROUNDS; round++) {
-        velocities(&N, N.p, N.u);
-        if (round == 0 && !any_slides(&N)) return false;
-        double change, part = least_step(&N, &change);
-        if (part < 0.0 || (round == 0 && part < 1e-14)) return false; /* p is unique, or it is the one */
-        double error = context->error(context, N.trial, NULL);
-        if (isnan(error)) return false;
-        memcpy(N.p, N.trial, (size_t)s->row_count * sizeof *p);
-        /* P^2 takes 1e-6 and more of modes that are soft but determined, and each step brings it back */
-        if (error > limit || (part > 1e-6 && change > SETTLED)) continue;
-        memcpy(p, N.p, (size_t)s->row_count * sizeof *p);
-        return true;
-    }
-    return false;
+    split found = least_from(&N, context, limit, p);
+    if (found != SPLIT_LOST || !guess) return found == SPLIT_FOUND;
+    return least_elsewhere(&N, context, limit, guess, p) || least_elsewhere(&N, context, limit, NULL, p);
 }
 
 /* ---------------------------------------------------------------------------------------- */

@@ -29,8 +29,8 @@ mor_report mor_tree_newton(const mor_problem* problem, const mor_tree_newton_set
                            mor_context* context, double* p);
 
 /* From an answer p to the one of least norm, where impulses are not unique and some contact slides; up to 90
- * velocities. limit: error that is allowed. False: p is left as it is, because it is unique, or the one of least norm
- * already, or that was not found. */
-bool mor_tree_least(const mor_problem* problem, mor_context* context, double limit, double* p);
+ * velocities. limit: error that is allowed. guess: impulses of the last step, where p did not come from them, or NULL.
+ * False: p is left as it is, because it is unique, or the one of least norm already, or that was not found. */
+bool mor_tree_least(const mor_problem* problem, mor_context* context, double limit, const double* guess, double* p);
 
 #endif

@@ -28,9 +28,11 @@ static double farthest(const mor_world* w, const mor_contact* c, const char** na
     return most;
 }
 
-static double relative_depth(const mor_world* w, const mor_contact* c)
+/* Most contacts are not deep: what their pair says is looked at only where they are. */
+static double relative_depth(const mor_world* w, const mor_contact* all, int count, int i)
 {
-    return c->gap < 0.0 ? -c->gap / mor_contact_size(w, c) : 0.0;
+    if (!(all[i].gap < -DEEP * mor_contact_size(w, &all[i]))) return 0.0;
+    return mor_max(mor_contact_depth(all, count, i) / mor_contact_size(w, &all[i]), 0.0);
 }
 
 /* Is a body that moves deep in another one too? Then there is no place for it between them. */
@@ -42,7 +44,7 @@ static bool is_jammed(const mor_world* w, const mor_contact* c)
         for (int side = 0; side < 4; side++) {
             int body = c->body[side / 2], other = c->body[1 - side / 2];
             if (w->bodies[w->order[body]].tree < 0 || all[i].body[side % 2] != body) continue;
-            if (all[i].body[1 - side % 2] != other && relative_depth(w, &all[i]) > DEEP) return true;
+            if (all[i].body[1 - side % 2] != other && relative_depth(w, all, count, i) > DEEP) return true;
         }
     return false;
 }
@@ -78,14 +80,14 @@ void mor_deep_count(const mor_world* w, const mor_step_report* r, int steps, mor
     double most = DEEP;
     if (steps <= SETTLE) return;
     for (int i = 0; i < count; i++) {
-        double relative = relative_depth(w, &c[i]);
+        double relative = relative_depth(w, c, count, i);
         if (relative > most) most = relative, worst = &c[i];
     }
     if (!worst) return;
     d->steps++;
     if (most <= d->relative) return;
     d->relative = most;
-    d->depth = -worst->gap;
+    d->depth = most * mor_contact_size(w, worst);
     d->size = mor_contact_size(w, worst);
     d->step = r->step;
     for (int side = 0; side < 2; side++)

@@ -173,6 +173,7 @@ static mor_code pass(mor_step* k, mor_buffer* contacts, const mor_projection_obs
         double* p = mor_arena_zero(k->arena, (size_t)island->system.row_count, sizeof *p);
         if (!dq || !p) code = MOR_SYSTEM;
         if (code || !solve(&beside, island, dq, p)) continue;
+        k->projected++;
         if (observer) code = observer->moves(observer->user, &beside, i, p, dq);
         k->projection_work += move(k->w, island, dq);
     }

@@ -255,6 +255,7 @@ mor_code mor_measure_observed(mor_step* k, const mor_projection_observer* observ
 {
     if (k->w->on_collide) return MOR_OK;
     k->found_ahead = false;
+    k->projected = 0;
     mor_code code = detect_ahead(k, &k->ahead, error);
     if (!code && projects(k->w) && !k->w->formulation->project) {
         k->raw_penetration = mor_max(k->raw_penetration, k->w->deepest);

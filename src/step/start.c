@@ -50,10 +50,12 @@ static void find_overlaps(const mor_world* w, const mor_contact* c, int count, m
     int pair[2] = { -1, -1 };
     for (int i = 0; i < count; i++) {
         if (!(-c[i].gap > ROUNDING * mor_contact_size(w, &c[i]))) continue;
+        const double depth = mor_contact_depth(c, count, i);
+        if (!(depth > ROUNDING * mor_contact_size(w, &c[i]))) continue;
         if (c[i].body[0] != pair[0] || c[i].body[1] != pair[1]) s->overlaps++;
         pair[0] = c[i].body[0], pair[1] = c[i].body[1];
-        if (-c[i].gap <= s->penetration) continue;
-        s->penetration = -c[i].gap;
+        if (depth <= s->penetration) continue;
+        s->penetration = depth;
         for (int side = 0; side < 2; side++)
             snprintf(s->pair[side], sizeof s->pair[side], "%s", w->bodies[w->order[pair[side]]].name);
     }

@@ -29,7 +29,8 @@ void probe_step(prober* p, int k, test_change function, void* user, double amoun
 void probe_difference(const mor_world* w, const double* qa, const double* na, const double* qb, const double* nb,
                       double by, double* out);
 /* Compares a column with differences of seven lengths, unit times 1e-3 to 1e-9, and if need be of those between them:
- * the best of them counts, as rounding spoils the short ones and curvature the long ones. Returns the error relative to
+ * the best of them counts, as rounding spoils the short ones and curvature the long ones; where they do not agree to
+ * 1e-7, also with extrapolations of a ladder of lengths. Returns the error relative to
  * the size of the column, at least `least`. */
 double probe_error(prober* p, const mor_derivative* d, int j, test_change function, void* user, double unit,
                    double least);

@@ -442,13 +442,13 @@ function togglePlot(definition, button) {
 
 function sources() {
   const names = labels();
-  return recordings.map((r, i) => ({ series: r.series, label: names[i], track: tracks[i], flat: r.description.dimension === 2 }));
+  return recordings.map((r, i) => ({ series: r.series, label: names[i], track: tracks[i], flat: r.description.dimension === 2, bands: r.description.bands, body: state.selected }));
 }
 
 function fillPlot(plot) {
   if (!recordings.length) return;
   const d = plot.definition, subject = d.body && state.selected >= 0 ? recordings[0].description.bodies[state.selected]?.name : "";
-  plot.set(plotLines(d, sources(), state.theme), subject);
+  plot.set(plotLines(d, sources(), state.theme), subject, recordings[0].description.bands?.label);
   if (d.body && state.selected < 0) plot.title.textContent = `${d.title}: choose a body`;
   redraw();
 }

@@ -10,8 +10,8 @@ export const PLOTS = [
   { key: "contacts", title: "Contacts", unit: "", lines: ["contacts"] },
   { key: "step_time", title: "Step time", unit: "s", lines: ["step_time"] },
   { key: "joint_error", title: "Joint error", unit: "m, rad", lines: ["joint_error"], log: true, joints: true },
-  { key: "position", title: "Position", unit: "m", body: true, lines: ["x", "y", "z"], from: 0 },
-  { key: "velocity", title: "Velocity", unit: "m/s", body: true, lines: ["vx", "vy", "vz"], from: 7 },
+  { key: "position", title: "Position", unit: "m", body: true, lines: ["x", "y", "z"], from: 0, band: 0 },
+  { key: "velocity", title: "Velocity", unit: "m/s", body: true, lines: ["vx", "vy", "vz"], from: 7, band: 3 },
   { key: "acceleration", title: "Acceleration", unit: "m/s\u00b2", body: true, lines: ["ax", "ay", "az"], from: 7, derive: true },
   { key: "angular", title: "Angular velocity", unit: "rad/s", body: true, lines: ["wx", "wy", "wz"], from: 10 },
 ];
@@ -38,7 +38,21 @@ function derivative(time, values) {
   return out;
 }
 
-// Lines of a plot: [{ name, time, values, color, dash }]
+// Half the width of a body's sensitivity band (docs/viewer.md) at the times of a track; component 0 to 2: position, 3 to
+// 5: velocity. null: there is none.
+function bandOf(bands, body, component, time) {
+  const half = bands?.bodies.find((b) => b.body === body)?.half[component];
+  if (!half) return null;
+  const out = new Float32Array(time.length);
+  for (let i = 0, k = 0; i < time.length; i++) {
+    while (k + 2 < bands.time.length && bands.time[k + 1] <= time[i]) k++;
+    const span = bands.time[k + 1] - bands.time[k], p = span > 0 ? Math.max(0, Math.min(1, (time[i] - bands.time[k]) / span)) : 0;
+    out[i] = half[k] + p * ((half[k + 1] ?? half[k]) - half[k]);
+  }
+  return out;
+}
+
+// Lines of a plot: [{ name, time, values, color, dash, band }]
 export function plotLines(plot, sources, theme) {
   const colors = SERIES_COLORS[theme], lines = [];
   sources.forEach((s, k) => {
@@ -47,7 +61,15 @@ export function plotLines(plot, sources, theme) {
       plot.lines.forEach((name, i) => {
         const raw = s.track.columns[plot.from + i];
         if (raw && !(s.flat && ((plot.key !== "angular" && i === 2) || (plot.key === "angular" && i < 2))))
-          lines.push({ name: k > 0 ? `${name} ${s.label}` : name, quiet: k > 0, time: s.track.time, values: plot.derive ? derivative(s.track.time, raw) : raw, color: colors[i % 4], dash: k });
+          lines.push({
+            name: k > 0 ? `${name} ${s.label}` : name,
+            quiet: k > 0,
+            time: s.track.time,
+            values: plot.derive ? derivative(s.track.time, raw) : raw,
+            color: colors[i % 4],
+            dash: k,
+            band: plot.band === undefined ? null : bandOf(s.bands, s.body, plot.band + i, s.track.time),
+          });
       });
       return;
     }
@@ -99,7 +121,7 @@ export class Plot {
     return this.range[0] + s * (this.range[1] - this.range[0]);
   }
 
-  set(lines, subject) {
+  set(lines, subject, bandLabel) {
     const d = this.definition;
     this.lines = lines;
     this.title.textContent = d.title + (subject ? ` of ${subject}` : "") + (d.unit ? ` [${d.unit}]` : "");
@@ -112,23 +134,26 @@ export class Plot {
       return value;
     });
     if (lines.some((l) => l.quiet)) this.legend.append("others dashed");
+    if (lines.some((l) => l.band)) this.legend.append(bandLabel ?? "");
     let low = Infinity, high = -Infinity, t0 = Infinity, t1 = -Infinity;
-    for (const { time, values } of lines) {
+    for (const { time, values, band } of lines) {
       if (!time.length) continue;
       t0 = Math.min(t0, time[0]);
       t1 = Math.max(t1, time[time.length - 1]);
-      for (const v of values) {
-        if (!Number.isFinite(v) || (d.log && v <= 0)) continue;
-        if (v < low) low = v;
-        if (v > high) high = v;
-      }
+      values.forEach((v, i) => {
+        if (!Number.isFinite(v) || (d.log && v <= 0)) return;
+        low = Math.min(low, v - (band?.[i] ?? 0));
+        high = Math.max(high, v + (band?.[i] ?? 0));
+      });
     }
     const text = lines.map((l) => {
       let a = Infinity, b = -Infinity;
       for (const v of l.values) if (Number.isFinite(v)) [a, b] = [Math.min(a, v), Math.max(b, v)];
-      return l.values.length ? `${l.name}: from ${number(a)} to ${number(b)}, at the end ${number(l.values[l.values.length - 1])}` : `${l.name}: nothing yet`;
+      const give = l.band ? ` give or take ${number(l.band[l.band.length - 1])}` : "";
+      return l.values.length ? `${l.name}: from ${number(a)} to ${number(b)}, at the end ${number(l.values[l.values.length - 1])}${give}` : `${l.name}: nothing yet`;
     });
-    this.canvas.setAttribute("aria-label", `${this.title.textContent} over time. ${text.join("; ")}`);
+    const banded = lines.some((l) => l.band) && bandLabel ? `; ${bandLabel}` : "";
+    this.canvas.setAttribute("aria-label", `${this.title.textContent} over time. ${text.join("; ")}${banded}`);
     if (!(high >= low)) [low, high] = d.log ? [1e-12, 1] : [0, 1];
     if (d.log) [low, high] = [Math.floor(Math.log10(Math.max(low, high * 1e-14))), Math.ceil(Math.log10(high))];
     if (high - low < 1e-12 * Math.max(1, Math.abs(high))) {
@@ -186,6 +211,20 @@ export class Plot {
     c.clip();
     c.lineWidth = 1.6;
     c.lineJoin = "round";
+    for (const { band, time, values, color } of this.lines) {
+      if (!band || !time.length) continue;
+      const step = Math.max(1, Math.floor(time.length / (2 * w))), at = [];
+      for (let i = 0; i < time.length; i += step) at.push(i);
+      if (at.at(-1) !== time.length - 1) at.push(time.length - 1);
+      c.beginPath();
+      for (const i of at) c.lineTo(X(time[i]), Y(values[i] + band[i]));
+      for (const i of at.reverse()) c.lineTo(X(time[i]), Y(values[i] - band[i]));
+      c.closePath();
+      c.globalAlpha = 0.25;
+      c.fillStyle = color;
+      c.fill();
+      c.globalAlpha = 1;
+    }
     for (const line of this.lines) {
       c.strokeStyle = line.color;
       c.setLineDash(line.dash ? [5, 3 + 2 * line.dash] : []);
@@ -242,7 +281,8 @@ export class Plot {
     c.stroke();
     this.lines.forEach((line, i) => {
       const v = line.values[Math.round(locate(line.time, t))];
-      this.readouts[i].textContent = number(v);
+      const give = line.band?.[Math.round(locate(line.time, t))];
+      this.readouts[i].textContent = number(v) + (give === undefined ? "" : ` \u00b1 ${number(give, 2)}`);
     });
   }
 }

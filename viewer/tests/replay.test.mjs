@@ -315,3 +315,24 @@ test("a long recording scrubs without being loaded whole", async () => {
   await long.close();
   await server.stop();
 });
+
+test("plots of a body show its sensitivity band", async () => {
+  // z = z_0 + v t - g h^2 n (n + 1)/2: gravity off by 0.5 moves the ball by 0.5 h^2 n (n + 1)/2 and its velocity by 0.5 t
+  moreau("view", ball, "--band", "gravity:z=0.5", "--html", file("band.html"));
+  const banded = await open(`file://${file("band.html")}#theme=light&body=ball`);
+  const label = (name) => banded.getAttribute(`canvas[aria-label^="${name} of ball"]`, "aria-label");
+  for (const key of ["position", "velocity"]) {
+    const chip = banded.locator(`[data-plot="${key}"]`);
+    if ((await chip.getAttribute("aria-pressed")) !== "true") await chip.click();
+  }
+  await banded.waitForSelector('canvas[aria-label^="Velocity of ball"]');
+  await banded.waitForFunction(() => document.querySelector('canvas[aria-label^="Position of ball"]')?.ariaLabel.includes("give or take"));
+  assert.match(await label("Position"), /z: from .* at the end .* give or take 0\.252/);
+  assert.match(await label("Position"), /x: from .* give or take 0[;,. ]/);
+  assert.match(await label("Velocity"), /vz: from .* give or take 0\.5/);
+  assert.match(await label("Position"), /gravity:z off by 0\.5/);
+  await seek(banded, 1.0);
+  assert.match(await banded.textContent("#figures"), /\u00b1 0\.25/);
+  await shot(banded, "band");
+  assert.deepEqual(banded.problems, []);
+});

@@ -251,7 +251,7 @@ test("20,000 runs are below 5 MB and painted within two seconds", async (t) => {
   for (let i = 0; i < 3 && paint > 2000; i++) {
     const other = await blank();
     await other.goto(`file://${file("big.html")}`);
-    await other.waitForFunction(() => document.body.dataset.ready);
+    await other.waitForFunction(() => document.body.dataset.ready && performance.getEntriesByName("first-contentful-paint").length);
     paint = Math.min(paint, await other.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0].startTime));
     await other.close();
   }

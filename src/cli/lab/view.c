@@ -3,6 +3,7 @@
 #include "cli/lab/commands.h"
 #include "cli/options.h"
 #include "cli/signals.h"
+#include "cli/words.h"
 #include "io/problem/problem_file.h"
 #include "io/text/output.h"
 #include "moreau/lab.h"
@@ -14,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lab/bands.h"
 #include "serve/export.h"
 #include "serve/picture.h"
 #include "serve/problem_view.h"
@@ -29,6 +31,8 @@ typedef struct arguments {
     mor_server_options server;
     mor_live_options live;
     mor_cli_sets sets;
+    const char* bands[MOR_MOST_BANDS];
+    int band_count;
 } arguments;
 
 /* ----------------------------------------------------------------------------------- options */
@@ -55,6 +59,14 @@ static int take_size(void* user, char* value)
     if (!mor_cli_number(value, &x) || x < 1.0 || x > 1000.0)
         return mor_cli_usage("view", "--size %s: expected 1 to 1000 (MB)", value);
     a->export.most_bytes = 1e6 * x;
+    return 0;
+}
+
+static int take_band(void* user, char* value)
+{
+    arguments* a = user;
+    if (a->band_count == MOR_MOST_BANDS) return mor_cli_usage("view", "more than %d of --band", MOR_MOST_BANDS);
+    a->bands[a->band_count++] = value;
     return 0;
 }
 
@@ -97,6 +109,10 @@ static const mor_cli_option options[] = {
       "what page, picture and film show at first: contacts=1, forces=1, theme=light, layout=side, body=NAME, "
       "trails=all, boxes=1, ... (docs/viewer.md)",
       MOR_CLI_CALL, .take = take_look },
+    { "--band", "KIND:NAME=SPREAD",
+      "plots of bodies show how far they may be off when an input of the derivative is: friction:ice=0.02, "
+      "mass:box=0.1 (up to eight, independent); the recorded scene is run again for it, with --set as the run had it",
+      MOR_CLI_CALL, .take = take_band },
     { .name = "", .help = "stored problems (docs/bpmd.md):" },
     { "--frame", "K", "only the K-th frame, from 1 (all)", MOR_CLI_WHOLE, AT(frame), .min = 1, .max = 1e9,
       .expected = "the number of a frame" },
@@ -192,6 +208,56 @@ static int check_time(const arguments* a, mor_recording* const* recordings)
     return mor_cli_usage("view", "--at %g: the run ends at %g s", a->picture.time, last);
 }
 
+/* The inputs of --band, as numbers of the world. */
+static int read_bands(const arguments* a, const mor_world* w, mor_band_inputs* of, char* label, size_t size)
+{
+    of->count = 0, of->label = label;
+    label[0] = '\0';
+    for (int i = 0; i < a->band_count; i++) {
+        char name[256];
+        const char* equals = strrchr(a->bands[i], '=');
+        size_t length = equals ? (size_t)(equals - a->bands[i]) : 0, used = strlen(label);
+        double* spread = &of->spreads[i];
+        if (!equals || length >= sizeof name || !mor_cli_number(equals + 1, spread) || !(*spread > 0.0))
+            return mor_cli_usage("view", "--band %s: expected KIND:NAME=SPREAD", a->bands[i]);
+        memcpy(name, a->bands[i], length);
+        name[length] = '\0';
+        int status = mor_cli_read_input("view", w, name, &of->inputs[of->count++]);
+        if (status) return status;
+        snprintf(label + used, size - used, "%s%.80s off by %g", i ? ", " : "", name, *spread);
+    }
+    return 0;
+}
+
+/* Runs the scene of a recording again, with derivatives. */
+static int add_bands(const arguments* a, const mor_scene* scene, mor_recording* r)
+{
+    mor_error error = { 0 };
+    mor_band_inputs of;
+    char label[1024];
+    int rough = 0;
+    mor_world* w = mor_scene_build(scene, 1, &error);
+    int status = w ? read_bands(a, w, &of, label, sizeof label) : mor_cli_fail(&error);
+    if (!status && mor_bands_make(w, r, &of, &rough, &error)) status = mor_cli_fail(&error);
+    if (!status && rough)
+        fprintf(stderr, "moreau: %d steps have no derivative; the band knows nothing of what they do\n", rough);
+    mor_world_destroy(w);
+    return status;
+}
+
+/* The same with the scene that is in the recording. */
+static int add_recorded_bands(const arguments* a, mor_recording* r)
+{
+    mor_error error = { 0 };
+    const char* text = mor_recording_scene_text(r, &error);
+    if (!text) return mor_cli_fail(&error);
+    if (!text[0]) return mor_cli_usage("view", "--band: %s has no scene in it", a->files[0]);
+    mor_scene* scene = mor_scene_parse(text, strlen(text), a->files[0], a->sets.items, mor_cli_library(), &error);
+    int status = scene ? add_bands(a, scene, r) : mor_cli_fail(&error);
+    mor_scene_destroy(scene);
+    return status;
+}
+
 /* Page, picture, film: what was asked for. */
 static int write_files(const arguments* a, mor_recording* const* recordings)
 {
@@ -222,6 +288,7 @@ static int view_recordings(const arguments* a)
             fprintf(stderr, "moreau: %s: %d frames have other bodies than the first and are not shown\n", a->files[i],
                     left_out);
     }
+    if (!code && a->band_count) code = add_recorded_bands(a, recordings[0]);
     if (!code) code = writes_files(a) ? write_files(a, recordings) : serve(a, recordings, a->file_count, NULL);
     for (int i = 0; i < a->file_count; i++) mor_recording_close(recordings[i]);
     return code;
@@ -276,6 +343,7 @@ static int write_scene(const arguments* a, mor_scene* scene)
     if (!code && !recording) code = mor_cli_fail(&error);
     unlink(path); /* stays readable until it is closed */
     rmdir(folder);
+    if (!code && a->band_count) code = add_bands(a, scene, recording);
     if (!code) code = write_files(a, &recording);
     mor_recording_close(recording);
     return code;
@@ -286,6 +354,8 @@ static int view_scene(const arguments* a)
     mor_error error = { 0 };
     char path[4096];
     if (a->file_count > 1) return mor_cli_usage("view", "one scene at a time");
+    if (a->band_count && !writes_files(a))
+        return mor_cli_usage("view", "--band needs a recording or --html: a scene that runs has no end yet");
     mor_scene* scene =
         mor_scene_load(mor_cli_scene_path(a->files[0], path, sizeof path), a->sets.items, mor_cli_library(), &error);
     if (!scene) return mor_cli_no_scene(a->files[0], &error);

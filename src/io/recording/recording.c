@@ -19,6 +19,7 @@ struct mor_recording {
     char (*names)[MOR_RECORDING_NAME];
     int32_t* kinds;
     char* text;
+    mor_recording_bands bands;
 };
 
 /* ---------------------------------------------------------------------------------- opening */
@@ -145,9 +146,25 @@ mor_recording* mor_recording_open(const char* path, mor_error* error)
     return r;
 }
 
+static void drop_bands(mor_recording* r)
+{
+    free(r->bands.time);
+    free(r->bands.body);
+    free(r->bands.half);
+}
+
+void mor_recording_set_bands(mor_recording* r, const mor_recording_bands* bands)
+{
+    drop_bands(r);
+    r->bands = *bands;
+}
+
+const mor_recording_bands* mor_recording_get_bands(const mor_recording* r) { return r->bands.time ? &r->bands : NULL; }
+
 void mor_recording_close(mor_recording* r)
 {
     if (!r) return;
+    drop_bands(r);
     mor_h5_close(&r->h5, NULL);
     free(r->names);
     free(r->kinds);

@@ -34,6 +34,20 @@ int mor_recording_find_body(const mor_recording* recording, const char* name);
 /* The text of the scene file, "" if there is none. Owned by the recording. */
 const char* mor_recording_scene_text(mor_recording* recording, mor_error* error);
 
+/* How far bodies may be off when inputs are (lab/bands.c): for the viewer, not in the file. */
+typedef struct mor_recording_bands {
+    char label[320];
+    int points, bodies;
+    double* time; /* of the points */
+    int* body;    /* numbers in the recording */
+    double* half; /* bodies x 6 x points: half widths of the position and the velocity of the centre of mass */
+} mor_recording_bands;
+
+/* Takes over the arrays of the bands, which are freed with the recording. */
+void mor_recording_set_bands(mor_recording* recording, const mor_recording_bands* bands);
+/* NULL: there are none. */
+const mor_recording_bands* mor_recording_get_bands(const mor_recording* recording);
+
 /* Is there such a dataset? Recordings of older versions lack some. */
 bool mor_recording_has(const mor_recording* recording, const char* path);
 /* One number per frame, `path` as in the file: "/energy/total", "/solver/iterations" ...; `values` has
