@@ -25,10 +25,10 @@
 #include <string.h>
 
 enum { ITERATIONS = 40, SETS = 512 };
-#define ALONE 0.02   /* of a column's norm, outside of the span of the others */
-#define NOTHING 1e-9 /* of |r|: a change of a value by itself that does less does nothing */
-#define ENOUGH 1e-10 /* of a value: smaller moves end the search */
-#define DIFFERENCE 1e-4
+#define ALONE 0.02      /* of a column's norm, outside of the span of the others */
+#define NOTHING 1e-9    /* of |r|: a change of a value by itself that does less does nothing */
+#define ENOUGH 1e-10    /* of a value: smaller moves end the search */
+#define DIFFERENCE 1e-6 /* of a value: longer ones reach over kinks, where contacts of poses begin to slip or open */
 
 typedef struct fit {
     const mor_inversion_request* request;
