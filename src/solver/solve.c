@@ -218,10 +218,19 @@ static void polish_mixed(const driver* d, const double* z_to, double* z, double*
     }
 }
 
+/* Is the error small beside that of no answer at all? Contact states of an answer that is none would be solved by the
+ * polish, and the solver praised for it. */
+static bool is_near(const driver* d, double e, mor_arena* arena)
+{
+    const double* none = mor_arena_zero(arena, (size_t)mor_problem_unknowns(d->original) + 1, sizeof *none);
+    return none && e <= 1e-2 * mor_judge_quick(d->original, none, NULL, arena);
+}
+
 /* Removes what conversions added to the error e. False: z is as it was. */
 static bool polish(const driver* d, const double* z_to, double* z, double e, double tol, mor_arena* arena)
 {
     bool tried = !(e <= 1e-3 * tol);
+    if (tried && !is_near(d, e, arena)) return false;
     if (tried) polish_mixed(d, z_to, z, &e, arena);
     if (!(d->original->form & (MOR_STEP_PYRAMID | MOR_STEP_CONE)) || e <= 0.1 * tol) return tried;
     mor_step_polish(d->original, z, arena);

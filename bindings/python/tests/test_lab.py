@@ -47,7 +47,7 @@ class Laboratory(unittest.TestCase):
     def test_compare_runs_solvers_of_both_languages(self):
         @moreau.solver(accepts="fc3d")
         def py_nothing(problem, z, tol, max_iter):
-            return z
+            return 0.0 * z  # the guess may be the answer
         table = moreau.compare("stack", ["nsgs", "nsn", "py_nothing"], steps=5, tol=1e-6)
         summary = table.summary()
         self.assertEqual(summary["nsn"]["solved"], summary["nsn"]["of"])
