@@ -5,6 +5,7 @@
  * Expected values: those that made the data, in closed form: the centre of mass falls on a parabola, the body turns
  * steadily. */
 #include "common/worlds.h"
+#include "common/folder.h"
 #include "lab/calibrate.h"
 
 #include <math.h>
@@ -12,17 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static char folder[] = "/tmp/moreau_audit_XXXXXX";
-
-static const char* path_of(const char* name)
-{
-    static char paths[4][640];
-    static int next;
-    char* path = paths[next++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    return path;
-}
 
 typedef struct alter {
     double length;   /* all lengths and velocities times this */
@@ -170,21 +160,6 @@ static void what_was_altered_is_told(void** state)
     a = audit(&x);
     test_near(a.rest_gap, -0.0019, 1e-9, "gap at rest");
     assert_true(says(&a, "inside what it lies on"));
-}
-
-static int make_folder(void** state)
-{
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void** state)
-{
-    (void)state;
-    remove(path_of("data.csv"));
-    remove(path_of("plan.yaml"));
-    remove(path_of("scene.yaml"));
-    return rmdir(folder);
 }
 
 int main(void)

@@ -4,7 +4,8 @@
  * Expected values: those that made the data. Friction with the plane sets the size of forces, not the motion of a slow
  * push: it must be told as not identifiable. MOREAU_LONG: twenty seeds in place of one, from MOREAU_SEED on if it is
  * set. */
-#include "common/worlds.h"
+#include "common/random_scenes.h"
+#include "common/folder.h"
 #include "lab/calibrate.h"
 
 #include <math.h>
@@ -12,22 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static char folder[] = "/tmp/moreau_grasp_XXXXXX";
-
-static const char* path_of(const char* name)
-{
-    static char path[640];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
-
-static double normal(mor_rng* r)
-{
-    double sum = -6.0;
-    for (int i = 0; i < 12; i++) sum += mor_rng_uniform(r);
-    return sum;
-}
 
 enum { MU_P, MU_F, MU_S, R_TRI, VALUES };
 static const double truth[VALUES] = { 0.22, 0.08, 0.4, 0.018 };
@@ -86,8 +71,8 @@ static void write_experiments(uint64_t seed, int experiments)
         if (!push(rough, from, pose) || !push(scene, from, pose)) continue;
         run++;
         for (int k = 0; k < SAMPLES; k++)
-            fprintf(f, "%d,%.9f,%.12g,%.12g,%.12g\n", run, 0.2 * k, pose[k].x + place * normal(&noise),
-                    pose[k].y + place * normal(&noise), pose[k].z + turn * normal(&noise));
+            fprintf(f, "%d,%.9f,%.12g,%.12g,%.12g\n", run, 0.2 * k, pose[k].x + place * test_normal(&noise),
+                    pose[k].y + place * test_normal(&noise), pose[k].z + turn * test_normal(&noise));
     }
     fclose(f);
     mor_scene_destroy(scene), mor_scene_destroy(rough);
@@ -156,18 +141,8 @@ static void values_come_back_within_their_intervals(void** state)
     if (full) assert_true(vague >= 15);
 }
 
-static int enter(void** state) { return (void)state, mkdtemp(folder) ? 0 : -1; }
-
-static int leave(void** state)
-{
-    (void)state;
-    const char* const files[] = { "data.csv", "plan.yaml" };
-    for (int i = 0; i < 2; i++) remove(path_of(files[i]));
-    return rmdir(folder);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(values_come_back_within_their_intervals) };
-    return cmocka_run_group_tests(tests, enter, leave);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

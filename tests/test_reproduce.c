@@ -12,24 +12,8 @@
 #include <unistd.h>
 
 #include "common/worlds.h"
+#include "common/folder.h"
 #include "io/hdf5/h5.h"
-
-static char folder[64];
-
-static int set_up(void** state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/moreau-reproduce-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int clean_up(void** state)
-{
-    (void)state;
-    char line[128];
-    snprintf(line, sizeof line, "rm -rf '%s'", folder);
-    return system(line);
-}
 
 /* Exit status of `moreau reproduce ARGUMENTS` in the folder; what it said on stderr goes to the file err. */
 static int run(const char* arguments)
@@ -230,11 +214,12 @@ static void joint_errors_spheres_and_the_grasp_are_as_the_paper_says(void** stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_killed_run_goes_on_where_it_stopped, set_up, clean_up),
-        cmocka_unit_test_setup_teardown(the_hdf5_file_holds_the_tables, set_up, clean_up),
-        cmocka_unit_test_setup_teardown(figures_go_by_the_numbers_of_the_paper, set_up, clean_up),
-        cmocka_unit_test_setup_teardown(joint_errors_spheres_and_the_grasp_are_as_the_paper_says, set_up, clean_up),
-        cmocka_unit_test_setup_teardown(progress_is_for_terminals, set_up, clean_up),
+        cmocka_unit_test_setup_teardown(a_killed_run_goes_on_where_it_stopped, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(the_hdf5_file_holds_the_tables, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(figures_go_by_the_numbers_of_the_paper, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(joint_errors_spheres_and_the_grasp_are_as_the_paper_says, make_folder,
+                                        remove_folder),
+        cmocka_unit_test_setup_teardown(progress_is_for_terminals, make_folder, remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,23 +10,7 @@
 #include <unistd.h>
 
 #include "common/worlds.h"
-
-static char folder[64];
-
-static int set_up(void** state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/moreau-shards-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int clean_up(void** state)
-{
-    (void)state;
-    char line[128];
-    snprintf(line, sizeof line, "rm -rf '%s'", folder);
-    return system(line);
-}
+#include "common/folder.h"
 
 /* Exit status of a line of the shell in the folder, with M for the command. */
 static int shell(const char* text)
@@ -139,5 +123,5 @@ int main(void)
         cmocka_unit_test(what_is_missing_or_different_is_told),
         cmocka_unit_test(job_files_run),
     };
-    return cmocka_run_group_tests(tests, set_up, clean_up);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -2,7 +2,8 @@
  *
  * Expected values: those that made the data. The tosses begin as the measured ones do, if ../shared is beside the
  * project. MOREAU_LONG: more of them. */
-#include "common/worlds.h"
+#include "common/random_scenes.h"
+#include "common/folder.h"
 #include "lab/calibrate.h"
 
 #include <math.h>
@@ -10,22 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static char folder[] = "/tmp/moreau_synthetic_XXXXXX";
-
-static const char* path_of(const char* name)
-{
-    static char path[640];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
-
-static double normal(mor_rng* r)
-{
-    double sum = -6.0;
-    for (int i = 0; i < 12; i++) sum += mor_rng_uniform(r);
-    return sum;
-}
 
 static mor_scene* load(const char* name, const char* const* sets)
 {
@@ -84,13 +69,13 @@ static void write_toss(FILE* f, const mor_scene* scene, mor_body_state s, int ru
     mor_body_set_state(w, id, &s);
     for (int k = 0; k < samples; k++) {
         mor_body_state n = test_state(w, id);
-        mor_vec3 o = mor_v3(turn * normal(r), turn * normal(r), turn * normal(r)), x = n.pose.position;
+        mor_vec3 o = mor_v3(turn * test_normal(r), turn * test_normal(r), turn * test_normal(r)), x = n.pose.position;
         mor_quat q = mor_quat_mul(mor_quat_exp(o), n.pose.rotation);
         mor_vec3 arm = mor_rotate(n.pose.rotation, mor_body_mass(w, id).com);
         mor_vec3 v = mor_sub(n.velocity, mor_cross(n.angular_velocity, arm)), a = n.angular_velocity;
         fprintf(f, "%d,%.9f,%.12g,%.12g,%.12g,%.12g,%.12g,%.12g,%.12g,%.12g,%.12g,%.12g,%.12g,%.12g,%.12g\n", run,
-                k / 148.0, x.x + place * normal(r), x.y + place * normal(r), x.z + place * normal(r), q.w, q.x, q.y,
-                q.z, v.x, v.y, v.z, a.x, a.y, a.z);
+                k / 148.0, x.x + place * test_normal(r), x.y + place * test_normal(r), x.z + place * test_normal(r),
+                q.w, q.x, q.y, q.z, v.x, v.y, v.z, a.x, a.y, a.z);
         test_steps(w, 4);
     }
     mor_world_destroy(w);
@@ -152,20 +137,6 @@ static void tosses_with_white_noise_give_back_their_values(void** state)
     drop(c);
     mor_scene_destroy(scene);
     mor_measured_free(&t);
-}
-
-static int make_folder(void** state)
-{
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void** state)
-{
-    (void)state;
-    remove(path_of("data.csv"));
-    remove(path_of("plan.yaml"));
-    return rmdir(folder);
 }
 
 int main(void)

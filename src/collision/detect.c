@@ -459,11 +459,11 @@ static bool found_again(scan* k, int u, int i, int j, bool cached)
     return true;
 }
 
-/* Notes the contacts from `first` on of a pair at rest. */
+/* Notes the contacts from `first` on of a pair that stays; a scene that only starts from rest keeps none. */
 static void keep_pair(scan* k, int u, int i, int j, int first, double deepest)
 {
     const shape_slot* shapes = k->bp->shapes.data;
-    if (!k->keep || !shapes[i].rests || !shapes[j].rests || k->code) return;
+    if (!k->keep || !shapes[i].stays || !shapes[j].stays || k->code) return;
     mor_kept_pair pair = { .i = u, .j = j, .count = k->found->contacts->count - first, .deepest = deepest };
     if (pair.count > 0) pair.touch = ((const mor_touch*)k->touches->data)[k->touches->count - 1];
     const mor_contact* contacts = pair.count > 0 ? (const mor_contact*)k->found->contacts->data + first : NULL;

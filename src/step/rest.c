@@ -15,8 +15,8 @@
  * changes: formulation/kept_rows.c keeps its rows and its answer, collision/kept_pairs.c its contacts. `method: { rest:
  * solve }` does everything again all the same; hashes must agree (tests/test_rest.c).
  *
- * Guesses have 46 bits along the tangents (contact_rows.c), or the rounding of impulses from rows to the world and back
- * would change them for ever.
+ * Guesses of bodies without velocity have 46 bits along the tangents (contact_rows.c), or the rounding of impulses from
+ * rows to the world and back would change them for ever.
  *
  * Cost: a comparison of bodies and contacts at rest; bodies that move cost the first comparison. */
 #include "step/rest.h"

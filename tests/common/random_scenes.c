@@ -12,6 +12,13 @@ double test_random(uint64_t* seed, double lower, double upper)
     return lower + (upper - lower) * ((double)(z >> 11) * 0x1p-53);
 }
 
+double test_normal(mor_rng* rng)
+{
+    double sum = -6.0;
+    for (int i = 0; i < 12; i++) sum += mor_rng_uniform(rng);
+    return sum;
+}
+
 mor_vec3 test_random_vector(uint64_t* seed)
 {
     for (;;) {

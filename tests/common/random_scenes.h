@@ -6,6 +6,8 @@
 
 /* Uniform in [lower, upper]; the same numbers on every machine. */
 double test_random(uint64_t* seed, double lower, double upper);
+/* Mean 0, variance 1: the sum of twelve uniform numbers. */
+double test_normal(mor_rng* rng);
 /* Uniform in the ball of radius 1. */
 mor_vec3 test_random_vector(uint64_t* seed);
 mor_quat test_random_turn(uint64_t* seed);
