@@ -450,6 +450,9 @@ static void scenes_are_found_without_their_folder(void** state)
     says(errors, "did you mean 'here/a/x.yaml'?");
     expect_status("$M run - < here/a/x.yaml", 0);
     says(output, "10 steps of 0.01 s");
+    expect_status("cat here/a/x.yaml | $M doctor -", 0);
+    expect_status("cat '" MOREAU_SOURCE_DIR "/scenes/robots/arm2.urdf' | $M robot -", 0);
+    says(output, "2 degrees of freedom, 2.1 kg");
     expect_status("$M run here/a/x.yaml --step 5", 0);
     says(errors, "the step, 5 s, is longer than the run, 0.1 s: no step is taken");
 }

@@ -19,7 +19,7 @@ static char output[20000];
 static int run(const char* arguments)
 {
     char line[1024];
-    snprintf(line, sizeof line, "cd %s && '%s' solve %s 2>&1", folder, MOREAU_COMMAND, arguments);
+    snprintf(line, sizeof line, "cd %s && M='%s' && { \"$M\" solve %s; } 2>&1", folder, MOREAU_COMMAND, arguments);
     FILE* pipe = popen(line, "r");
     assert_non_null(pipe);
     size_t n = fread(output, 1, sizeof output - 1, pipe);
@@ -50,6 +50,22 @@ static void a_solved_problem_is_status_zero_with_its_answer_on_file(void** state
     fclose(f);
     assert_near(z[0], 4.0 / 3.0, 1e-15);
     assert_near(z[1], 7.0 / 3.0, 1e-15);
+}
+
+static void standard_input_is_a_file(void** state)
+{
+    (void)state;
+    assert_int_equal(run("- --kind lcp < lcp_two.dat"), 0);
+    expect("lcp         2");
+    assert_int_equal(run("lcp_none.dat - --kind lcp --solver lemke < lcp_two.dat"), 1);
+    expect("no_solution");
+    expect("solved");
+    assert_int_equal(run("- < lcp_two.dat"), 2);
+    expect("give --kind");
+    assert_int_equal(run("lcp_two.dat > solved; cat lcp_two.dat | $M solve - --kind lcp"), 0);
+    expect("lcp         2");
+    assert_int_equal(run("lcp_two.dat --trace t.hdf5; cat t.hdf5 | $M solve -"), 2);
+    expect("HDF5 cannot be read from a pipe");
 }
 
 static void an_unsolvable_problem_is_status_one_and_says_so(void** state)
@@ -167,6 +183,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_solved_problem_is_status_zero_with_its_answer_on_file),
+        cmocka_unit_test(standard_input_is_a_file),
         cmocka_unit_test(an_unsolvable_problem_is_status_one_and_says_so),
         cmocka_unit_test(bad_usage_and_bad_input_are_status_two_with_a_hint),
         cmocka_unit_test(a_trace_holds_every_iteration),

@@ -40,6 +40,9 @@ void mor_cli_near_file(const char* asked, bool models, char* near, size_t size);
 /* "moreau run: ..." and a hint at --help; returns 2. */
 int mor_cli_usage(const char* command, const char* format, ...) MOR_PRINTF(2, 3);
 
+/* The path of a file that was named on the command line: itself, or that of standard input for `-`, which can then be
+ * opened as often as wanted. */
+const char* mor_cli_file(const char* name);
 /* Where `name` is: itself if it is a file, else name or name.yaml in the scenes that came with the program, in any of
  * their folders. Writes at most size bytes; returns `path`. */
 const char* mor_cli_scene_path(const char* name, char* path, size_t size);

@@ -25,7 +25,7 @@ typedef struct trial {
     char change[80]; /* KEY=VALUE */
     bool ran, solved;
     int failures, below_goal;
-    double cost; /* CPU time against the watched run, per simulated second */
+    double cost; /* CPU time against the watched run, per simulated second; NaN: that run or this one got nowhere */
     double penetration;
 } trial;
 
@@ -91,8 +91,8 @@ static void try_change(const arguments* a, const mor_doctor* first, double first
         t->below_goal = s->below_goal;
         t->solved = t->failures == 0 && s->status != MOR_RUN_DIVERGED && mor_world_time(w) >= first_time;
         t->penetration = s->max_penetration;
-        double before = first->summary.cpu / fmax(first_time, 1e-12);
-        t->cost = s->cpu / fmax(mor_world_time(w), 1e-12) / fmax(before, 1e-12);
+        bool both = first_time > 0.0 && mor_world_time(w) > 0.0;
+        t->cost = both ? s->cpu / mor_world_time(w) * first_time / fmax(first->summary.cpu, 1e-12) : NAN;
     }
     free(d);
     mor_world_destroy(w);
@@ -163,10 +163,13 @@ static void print_text(const mor_doctor* d, const trial* trials, int count, cons
     if (count)
         printf("\ntried, with everything else as it is:\n  %-34s %-10s %12s %16s\n", "--set", "", "CPU time",
                "penetration");
-    for (int i = 0; i < count; i++)
-        if (trials[i].ran)
-            printf("  %-34s %-10s %10.2fx  %14.3g m\n", trials[i].change, trials[i].solved ? "helps" : "does not",
-                   trials[i].cost, trials[i].penetration);
+    for (int i = 0; i < count; i++) {
+        if (!trials[i].ran) continue;
+        char cost[24] = "- ";
+        if (isfinite(trials[i].cost)) snprintf(cost, sizeof cost, "%.2fx", trials[i].cost);
+        printf("  %-34s %-10s %11s  %14.3g m\n", trials[i].change, trials[i].solved ? "helps" : "does not", cost,
+               trials[i].penetration);
+    }
     if (d->count == 0) puts("\nnothing to change was found");
 }
 

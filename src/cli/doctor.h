@@ -19,6 +19,7 @@ typedef struct mor_doctor {
     bool stops;
     mor_step_report stopped, slowest;
     double slowest_time;
+    double kinetic; /* largest kinetic energy after a step [J] */
     double deepest, deepest_at;
     char deep[2][64];
     double* thick; /* thickness of each body [m]; NULL: speeds are not watched */

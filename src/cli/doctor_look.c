@@ -47,9 +47,8 @@ static void look_at_masses(mor_doctor* d, const mor_world* w)
     }
     if (most > 1e4 * least)
         say(d, false,
-            "Mass ratio %.3g: '%s' has %.3g kg, '%s' %.3g kg. Sweeping solvers (pgs, nsgs, psor, jacobi) "
-            "converge slowly "
-            "on it; auto, nsn, nsn-tree and lemke do not care.",
+            "Mass ratio %.3g: '%s' has %.3g kg, '%s' %.3g kg. Sweeping solvers (pgs, nsgs, psor, jacobi) converge "
+            "slowly on it; auto, nsn, nsn-tree and lemke do not care.",
             most / least, mor_body_name(w, heavy), most, mor_body_name(w, light), least);
 }
 
@@ -63,8 +62,7 @@ static void look_at_units(mor_doctor* d, const mor_world* w)
         if (!(mass > 0.0) || !(size > 0.0) || ((size < 5.0 || mass < 1e5) && size > 1e-5)) continue;
         say(d, true,
             "'%s' is %.3g m thick and has %.3g kg. Lengths are in metres, masses in kg, densities in kg/m^3: was "
-            "another "
-            "unit meant?",
+            "another unit meant?",
             mor_body_name(w, id), size, mass);
         return;
     }
@@ -84,6 +82,40 @@ static void look_at_joints(mor_doctor* d, mor_world* w)
     if (error > 1e-6)
         say(d, true, "Joints are open by %.3g at the start. Check their points and axes, or the poses of their bodies.",
             error);
+}
+
+/* 1 / inertia of a body against the spring of a joint; 0: it does not yield. For an angle the body turns about the
+ * joint's axis, what hangs on it is not counted: the true period is longer. */
+static double yields(const mor_world* w, const mor_joint_def* joint, int side)
+{
+    mor_body_id id = joint->body[side];
+    if (!mor_body_valid(w, id) || mor_body_get_kind(w, id) != MOR_DYNAMIC) return 0.0;
+    mor_mass m = mor_body_mass(w, id);
+    if (joint->kind != MOR_JOINT_REVOLUTE) return 1.0 / m.mass;
+    mor_pose pose = mor_body_get_state(w, id).pose;
+    mor_vec3 axis = mor_world_dimension(w) == 2 ? mor_v3(0, 0, 1)
+                    : joint->framed             ? mor_rotate(joint->rotation[side], mor_v3(0, 0, 1))
+                                                : mor_normalize(joint->axis, mor_v3(0, 0, 1));
+    mor_vec3 own = mor_unrotate(pose.rotation, axis);
+    mor_vec3 arm = mor_cross(axis, mor_sub(mor_pose_point(&pose, m.com), joint->point[side]));
+    return 1.0 / (mor_dot(own, mor_mul(&m.inertia, own)) + m.mass * mor_dot(arm, arm));
+}
+
+/* Springs that swing faster than the step follows: stable, but not seen. */
+static void look_at_springs(mor_doctor* d, const mor_world* w)
+{
+    double h = mor_world_get_step(w), fastest = 0.0;
+    const char* name = "";
+    for (int i = 0; i < mor_world_joint_count(w); i++) {
+        const mor_joint_def* joint = mor_world_joint(w, i);
+        double omega = sqrt(joint->stiffness * (yields(w, joint, 0) + yields(w, joint, 1)));
+        if (omega > fastest) fastest = omega, name = joint->name;
+    }
+    if (h * fastest > 1.0)
+        say(d, h * fastest > 10.0,
+            "The spring of joint '%s' swings with a period of about %.2g s, the step is %.2g s: the run is stable, the "
+            "swing is not followed. A step of %.2g s follows it; a fixed joint costs less if it should be rigid.",
+            name, 6.283185307179586 / fastest, h, 0.3 / fastest);
 }
 
 void mor_doctor_look(mor_doctor* d, mor_world* w)
@@ -106,6 +138,7 @@ void mor_doctor_look(mor_doctor* d, mor_world* w)
     look_at_units(d, w);
     look_at_masses(d, w);
     look_at_joints(d, w);
+    look_at_springs(d, w);
 }
 
 /* ----------------------------------------------------------------------------- a watched run */
@@ -141,6 +174,7 @@ static void watch_step(mor_doctor* d, const mor_world* w, const mor_step_report*
             for (int k = 0; k < 2; k++)
                 snprintf(d->deep[k], sizeof d->deep[k], "%s", mor_body_name(w, mor_world_body(w, c[at].body[k])));
     }
+    d->kinetic = fmax(d->kinetic, r->kinetic);
     watch_speed(d, w);
 }
 
@@ -168,6 +202,17 @@ mor_code mor_doctor_watch(mor_doctor* d, mor_world* w, int steps, double seconds
     return code == MOR_STOPPED ? MOR_OK : code;
 }
 
+/* What energies of this scene are measured by: the largest kinetic energy, or weight times thickness. */
+static double energy_scale(const mor_doctor* d, const mor_world* w)
+{
+    double weight = 0.0;
+    for (int i = 0; i < mor_world_body_count(w) && i < d->watched; i++) {
+        mor_body_id id = mor_world_body(w, i);
+        if (mor_body_get_kind(w, id) == MOR_DYNAMIC) weight += mor_body_mass(w, id).mass * d->thick[i];
+    }
+    return fmax(d->kinetic, weight * mor_norm(mor_world_gravity(w)));
+}
+
 /* Something does work: motors, controllers, belts, moved bodies, forces. */
 static bool driven(const mor_world* w, const mor_run_energy* e)
 {
@@ -176,7 +221,6 @@ static bool driven(const mor_world* w, const mor_run_energy* e)
     return found;
 }
 
-/* What the watched run shows. */
 /* A body that falls and falls: nothing is below it. False: there is none. A fall from v^2 / 2 g is what brings v. */
 static bool look_at_falls(mor_doctor* d, const mor_world* w)
 {
@@ -197,6 +241,7 @@ static bool look_at_falls(mor_doctor* d, const mor_world* w)
     return false;
 }
 
+/* What the watched run shows. */
 void mor_doctor_conclude(mor_doctor* d, const mor_world* w)
 {
     const mor_run_summary* s = &d->summary;
@@ -209,8 +254,7 @@ void mor_doctor_conclude(mor_doctor* d, const mor_world* w)
         say(d, true, "%d of %d steps missed the accuracy asked for (worst velocity error %.3g m/s).", s->below_goal,
             s->steps, s->max_velocity_error);
     if (s->status == MOR_RUN_DIVERGED) say(d, true, "The run diverged: a velocity is not finite or absurd.");
-    double scale = fmax(fabs(s->energy.initial), fmax(fabs(s->energy.final), 1e-9));
-    if (s->energy.max_step_gain > 1e-6 * scale && !driven(w, &s->energy))
+    if (s->energy.max_step_gain > 1e-6 * energy_scale(d, w) && !driven(w, &s->energy))
         say(d, true,
             "A step gained %.3g J though nothing drives the scene. A smaller step helps if it is "
             "too long for the motion.",

@@ -241,7 +241,7 @@ static int take_urdf(void* user, char* word)
 {
     arguments* a = user;
     if (a->urdf) return mor_cli_usage("robot", "one file at a time, not also '%s'", word);
-    a->urdf = word;
+    a->urdf = mor_cli_file(word);
     return 0;
 }
 

@@ -32,7 +32,7 @@ const char* mor_cli_scene_directory(char* path, size_t size)
 const char* mor_cli_scene_path(const char* name, char* path, size_t size)
 {
     char directory[4000], asked[4200];
-    if (strcmp(name, "-") == 0) return "/dev/stdin";
+    if (strcmp(name, "-") == 0) return mor_cli_file(name);
     if (access(name, F_OK) != 0 && !strchr(name, '/') && *mor_cli_scene_directory(directory, sizeof directory)) {
         const char* endings[] = { "", ".yaml" };
         for (int i = 0; i < 2; i++) {

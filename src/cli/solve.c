@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/cli.h"
 #include "cli/laboratory.h"
@@ -219,6 +220,16 @@ static int run_one(const arguments* a, const mor_solver* solver, const mor_probl
     return status;
 }
 
+/* HDF5 opens files by their names, and what came through a pipe has none (standard_input.c). */
+static mor_code load(const char* path, const char* kind, mor_problem_file* file, mor_error* error)
+{
+    struct stat what;
+    if (stat(path, &what) == 0 && what.st_nlink == 0 && mor_is_hdf5(path))
+        return mor_fail(error, MOR_BAD_INPUT,
+                        "HDF5 cannot be read from a pipe; write it to a file, or give it by < FILE");
+    return mor_cli_problem_load(path, kind, file, error);
+}
+
 int mor_cli_solve(int argc, char** argv)
 {
     arguments a;
@@ -239,7 +250,7 @@ int mor_cli_solve(int argc, char** argv)
                "iter", "time [s]", "relative", "absolute");
     for (int k = 0; k < a.file_count; k++) {
         mor_problem_file file;
-        mor_code code = mor_cli_problem_load(a.files[k], a.kind, &file, &error);
+        mor_code code = load(mor_cli_file(a.files[k]), a.kind, &file, &error);
         if (code) {
             mor_cli_fail_in("solve", &error);
             if ((int)code > status) status = code;

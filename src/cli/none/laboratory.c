@@ -30,9 +30,11 @@ static bool arguments_need_it(int argc, char** argv)
         if (is_laboratory_option(argv[i])) return true;
         bool from = strncmp(argv[i], "--from=", 7) == 0 || strcmp(argv[i - 1], "--from") == 0;
         if (from && (strstr(argv[i], ".h5") || strstr(argv[i], ".hdf5"))) return true;
-        if (!solve || argv[i][0] == '-') continue;
+        bool standard = strcmp(argv[i], "-") == 0 && argv[i - 1][0] != '-'; /* no option's value */
+        if (!solve || (argv[i][0] == '-' && !standard)) continue;
         errno = 0;
-        if (mor_is_hdf5(argv[i]) || errno == EIO) return true; /* what cannot be looked at is not decided here */
+        if (mor_is_hdf5(mor_cli_file(argv[i])) || errno == EIO)
+            return true; /* what cannot be looked at is not decided here */
     }
     return false;
 }

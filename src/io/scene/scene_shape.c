@@ -299,8 +299,10 @@ static mor_code add_bare(mor_scene* scene, shape_list* list, const mor_node* nod
 {
     bool plane = strcmp(node->text, "plane") == 0;
     if (plane != (scene->dimension == 3))
-        return mor_node_fail(node, error, "a %s is only for %d-D worlds, and this one has dimension %d", node->text,
-                             plane ? 3 : 2, scene->dimension);
+        return mor_node_fail(node, error, "a %s is only for %d-D worlds, and this one has dimension %d; %s", node->text,
+                             plane ? 3 : 2, scene->dimension,
+                             plane ? "a long ground is { chain: [[-10, 0], [10, 0]] }"
+                                   : "a small body is { sphere: 0.01 }");
     mor_geometry* geometry = plane ? mor_geometry_plane(error) : mor_geometry_particle(error);
     if (!geometry) return MOR_SYSTEM;
     mor_code code = keep(scene, geometry, error);

@@ -262,8 +262,9 @@ mor_code mor_keys_read(const mor_key_table* table, const mor_node* node, int dim
         while (k->name && strcmp(k->name, n->key) != 0) k++;
         if (!k->name) return fail_unknown(table, n, dimension, error);
         if (k->dimension && k->dimension != dimension)
-            return mor_node_fail_key(n, error, "%s is only for %d-D worlds, and this one has dimension %d", k->name,
-                                     k->dimension, dimension);
+            return mor_node_fail_key(n, error,
+                                     "%s is only for %d-D worlds, and this one has dimension %d; known here: %s",
+                                     k->name, k->dimension, dimension, list_keys(table, dimension, list, sizeof list));
         code = read_key(n, k, dimension, base + k->offset, error);
     }
     for (const mor_key* k = table->keys; k->name && code == MOR_OK; k++)
