@@ -3,11 +3,11 @@
 #include "cli/lab/commands.h"
 #include "cli/lab/slurm.h"
 #include "cli/options.h"
+#include "cli/signals.h"
 #include "io/text/output.h"
 #include "lab/calibrate.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +21,6 @@ typedef struct arguments {
     bool json, quiet, resume, merge, no_submit, audit;
     int jobs, file_count, shard, shards, slurm;
 } arguments;
-
-static volatile sig_atomic_t interrupted;
-static void on_interrupt(int number) { interrupted = number; }
 
 /* The plan, then journals for --merge. */
 static int take_word(void* user, char* word)
@@ -92,7 +89,7 @@ static bool progress(void* user, const mor_calibration* c, int method, int evalu
         fprintf(stderr, "\r  method %d of %d, evaluation %d, error %.6g   ", method + 1, c->method_count, evaluations,
                 best);
     }
-    return !interrupted;
+    return !mor_cli_signal();
 }
 
 static void print_parameters(const mor_calibration* c, const mor_cal_method* m, const mor_cal_result* r)
@@ -248,9 +245,7 @@ int mor_cli_calibrate(int argc, char** argv)
         if (a.json) return mor_cli_usage("calibrate", "--csv - and --json both want standard output");
         a.quiet = true;
     }
-    struct sigaction action = { .sa_handler = on_interrupt };
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    mor_cli_catch_signals(0.0);
     mor_calibration* c = calloc(1, sizeof *c);
     mor_error error = { 0 };
     mor_code code = c ? mor_calibration_read(c, a.plan, mor_cli_library(), mor_cli_scene_path, &error)
@@ -266,10 +261,10 @@ int mor_cli_calibrate(int argc, char** argv)
     if (!code) code = mor_calibration_run(c, a.jobs, a.journal, a.resume, progress, &m, &error);
     if (m.shown) fprintf(stderr, "\r%79s\r", "");
     if (code == MOR_STOPPED) {
-        fprintf(stderr, "moreau calibrate: interrupted%s; methods that were done are written\n",
-                a.journal ? "; --resume goes on" : "");
+        fprintf(stderr, "moreau calibrate: %s%s; methods that were done are written\n",
+                mor_cli_signal_name(mor_cli_signal()), a.journal ? "; --resume goes on" : "");
         status = write_all(&a, c);
-        if (!status) status = 128 + interrupted;
+        if (!status) status = mor_cli_signal_status(mor_cli_signal());
     } else if (code) {
         status = mor_cli_fail(&error);
     } else {

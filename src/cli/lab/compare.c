@@ -3,6 +3,7 @@
 #include "cli/lab/commands.h"
 #include "cli/lab/compare_collision.h"
 #include "cli/options.h"
+#include "cli/signals.h"
 #include "io/text/output.h"
 #include "lab/baseline.h"
 #include "lab/compare.h"
@@ -11,7 +12,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,9 +30,6 @@ typedef struct arguments {
     int maximal, warm; /* choices of --coordinates and --start */
     char* lists[2];    /* memory of the names */
 } arguments;
-
-static volatile sig_atomic_t interrupted;
-static void on_interrupt(int number) { interrupted = number; }
 
 /* Cuts a,b,c into names. */
 static int split(char** copy, const char* text, const char** names)
@@ -237,7 +234,7 @@ static bool progress(void* user, const mor_lab* lab, int done, int planned)
         if (fresh > 0)
             fprintf(stderr, left > 90.0 ? ", %.0f min left   " : ", %.0f s left   ", left > 90.0 ? left / 60.0 : left);
     }
-    return !interrupted;
+    return !mor_cli_signal();
 }
 
 static void print_summary(const mor_lab* lab)
@@ -340,7 +337,7 @@ static int write_outputs(const mor_lab* lab, const arguments* a, const char* jou
     return written;
 }
 
-static bool is_interrupted(void) { return interrupted != 0; }
+static bool is_interrupted(void) { return mor_cli_signal() != 0; }
 
 static int compare_collisions(const arguments* a)
 {
@@ -364,9 +361,9 @@ static mor_code read_problems(mor_lab* lab, const arguments* a, mor_error* error
 {
     char path[4096];
     mor_code code = mor_lab_begin(lab, &a->options, error);
-    for (int i = 0; i < a->problem_count && !code && !interrupted; i++)
+    for (int i = 0; i < a->problem_count && !code && !mor_cli_signal(); i++)
         code = mor_lab_add(lab, mor_cli_scene_path(a->problems[i], path, sizeof path), error);
-    if (code || interrupted) return code;
+    if (code || mor_cli_signal()) return code;
     if (lab->problem_count == 0) return mor_fail(error, MOR_BAD_INPUT, "%s: no problem with contacts", a->problems[0]);
     return mor_lab_check_solvers(lab, error);
 }
@@ -396,7 +393,7 @@ static int compare_solvers(arguments* a)
     if (m.shown) fprintf(stderr, "\r%79s\r", "");
     if (code) status = mor_cli_fail(&error);
     mor_lab_watch watch = { 0 };
-    if (!code && !interrupted && a->baseline) status = watch_baseline(&lab, a, &watch);
+    if (!code && !mor_cli_signal() && a->baseline) status = watch_baseline(&lab, a, &watch);
     lab.viewer = mor_view_report;
     if (!code || code == MOR_BAD_INPUT) {
         int written = write_outputs(&lab, a, journal);
@@ -404,10 +401,10 @@ static int compare_solvers(arguments* a)
     }
     if (!code && lab.complete && a->out && (!status || watch.count) && a->options.shards <= 1) remove(journal);
     mor_lab_watch_free(&watch);
-    if (interrupted) {
-        fprintf(stderr, "moreau compare: interrupted after %d of %d runs%s\n", lab.run_count, lab.planned,
-                a->out ? "; --resume goes on" : "; with --out it could be resumed");
-        status = 1;
+    if (mor_cli_signal()) {
+        fprintf(stderr, "moreau compare: %s after %d of %d runs%s\n", mor_cli_signal_name(mor_cli_signal()),
+                lab.run_count, lab.planned, a->out ? "; --resume goes on" : "; with --out it could be resumed");
+        status = mor_cli_signal_status(mor_cli_signal());
     }
     mor_lab_end(&lab);
     free(a->lists[0]);
@@ -423,8 +420,6 @@ int mor_cli_compare(int argc, char** argv)
     a.options.error = mor_cli_error_function(&a.options.error_name);
     int status = parse(argc, argv, &a);
     if (status) return status;
-    struct sigaction action = { .sa_handler = on_interrupt };
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    mor_cli_catch_signals(0.0);
     return a.collisions ? compare_collisions(&a) : compare_solvers(&a);
 }
