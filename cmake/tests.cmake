@@ -30,7 +30,8 @@ function(test_program name)
                              MOREAU_PLUGIN="${CMAKE_BINARY_DIR}/gradient.so"
                              MOREAU_CONTROLLER_PLUGIN="${CMAKE_BINARY_DIR}/chirp.so"
                              MOREAU_ERROR_PLUGIN="${CMAKE_BINARY_DIR}/weight.so"
-                             MOREAU_ENGINE_PLUGIN="${CMAKE_BINARY_DIR}/falling.so")
+                             MOREAU_ENGINE_PLUGIN="${CMAKE_BINARY_DIR}/falling.so"
+                             MOREAU_CHROMIUM_DOUBLE="$<TARGET_FILE:chromium_double>")
   target_link_libraries(${name} PRIVATE moreau_lab_static PkgConfig::CMOCKA)
 endfunction()
 test_program(tests_common)
@@ -65,6 +66,11 @@ target_sources(tests PRIVATE tests/fuzz/readers.c)
 configure_file(tests/main.c.in tests_main.c @ONLY)
 target_sources(tests PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/tests_main.c)
 set_source_files_properties(${TEST_SOURCES} PROPERTIES COMPILE_OPTIONS -Wno-missing-prototypes)
+
+# A browser that does as a test says (tests/test_browser.c).
+add_executable(chromium_double tests/doubles/chromium.c)
+target_link_libraries(chromium_double PRIVATE PkgConfig::ZLIB)
+add_dependencies(tests chromium_double)
 
 # Faults on purpose (scripts/test-faults): a tracer that lets system calls fail, a library that lets allocations fail.
 add_executable(faults tests/faults/faults.c)

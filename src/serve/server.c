@@ -29,6 +29,7 @@
 #include "serve/guard.h"
 
 enum { SERIES_POINTS = 20000, BODY_POINTS = 4000, PIECE = 1 << 16, COMMAND = 256 };
+enum { ARGUMENT = 256 };  /* of a query; libwebsockets looks no further than one that does not fit */
 #define MOST_ANSWER 6.4e7 /* bytes */
 #define STATE_SECONDS 0.25
 
@@ -68,7 +69,7 @@ typedef struct client {
 
 static bool allowed(mor_server* s, struct lws* wsi, bool socket)
 {
-    char host[256] = "", origin[300] = "", token[64] = "";
+    char host[256] = "", origin[300] = "", token[ARGUMENT] = "";
     if (lws_hdr_copy(wsi, host, sizeof host, WSI_TOKEN_HOST) <= 0) return false;
     if (s->local && !mor_guard_host(host, s->address, s->port)) return false;
     if (socket && lws_hdr_total_length(wsi, WSI_TOKEN_ORIGIN) > 0) {
@@ -86,7 +87,7 @@ static bool allowed(mor_server* s, struct lws* wsi, bool socket)
 /* A whole number of the query; -1 when it is not there or is something else. */
 static long argument(struct lws* wsi, const char* name)
 {
-    char text[32];
+    char text[ARGUMENT];
     const char* value = lws_get_urlarg_by_name(wsi, name, text, sizeof text);
     if (!value || !*value || strlen(value) > 10 || strspn(value, "0123456789") != strlen(value)) return -1;
     return strtol(value, NULL, 10);
@@ -363,13 +364,14 @@ static int on_live(struct lws* wsi, enum lws_callback_reasons reason, void* user
         if (!s->live) return -1;
         *c = (client){ .counted = true };
         mor_live_watchers(s->live, ++s->watchers);
-        lws_callback_on_writable(wsi);
+        lws_callback_on_writable_all_protocol(lws_get_context(wsi), lws_get_protocol(wsi)); /* all are told */
         return 0;
     case LWS_CALLBACK_CLOSED:
         if (!c || !c->counted) return 0;
         c->counted = false;
         mor_bytes_free(&c->buffer);
         mor_live_watchers(s->live, --s->watchers);
+        lws_callback_on_writable_all_protocol(lws_get_context(wsi), lws_get_protocol(wsi));
         return 0;
     case LWS_CALLBACK_RECEIVE:
         return c && c->counted ? receive(s, wsi, c, in, length) : -1;
