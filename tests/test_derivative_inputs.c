@@ -152,6 +152,11 @@ static const struct {
       "joints:\n  - { name: j, type: revolute, bodies: [a, world], point: [0, 0, 0.4], axis: [0, 1, 0] }\n"
       "  - { name: k, type: revolute, bodies: [a, b], point: [0.5, 0, 0.4], axis: [0, 1, 0] }\n",
       false, true }, /* the energy of mechanisms that something drives is left as it is */
+    { "ten boxes at rest", 3,
+      "moreau: 1\n" EXACT SURFACES FLOOR "  - { name: a, shape: { box: [0.5, 0.5, 0.5] }, mass: 1, material: m, grid: "
+                                         "{ count: [1, 1, 10], spacing: [0, 0, "
+      "0.5], origin: [0, 0, 0.25] } }\n",
+      false, false },
     { "a ball that hits a box in flight", 0,
       "moreau: 1\n" EXACT SURFACES "bodies:\n"
       "  - { name: a, shape: { sphere: 0.3 }, mass: 2, material: m, position: [0, 0, 1], velocity: [3, 0.2, 0.1] }\n"

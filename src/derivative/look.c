@@ -48,13 +48,14 @@ static bool same_contact(const mor_contact* a, const mor_contact* b)
            a->shape[1] == b->shape[1] && a->feature == b->feature;
 }
 
-/* A point or a direction of a body, carried along from the base step to the trial. */
+/* A point of the surface or a direction of a body, carried along from the base step to the trial. */
 static mor_vec3 carried(const mor_derivation* d, int body, mor_vec3 x, bool direction)
 {
     int slot = d->world->order[body];
     const mor_body *a = &d->base->w->bodies[slot], *b = &d->trial->w->bodies[slot];
     mor_quat turn = mor_quat_mul(b->q, mor_quat_conj(a->q));
-    return direction ? mor_rotate(turn, x) : mor_add(b->x, mor_rotate(turn, mor_sub(x, a->x)));
+    double growth = d->growth > 0.0 && d->grown == slot ? d->growth : 1.0;
+    return direction ? mor_rotate(turn, x) : mor_madd(b->x, growth, mor_rotate(turn, mor_sub(x, a->x)));
 }
 
 /* Faces that lie exactly on each other are clipped at other corners on either side of a state. A contact that sticks is
@@ -216,8 +217,8 @@ static void set_impulses(const mor_derivation* d, const mor_island* island)
     }
 }
 
-/* Where contacts may bounce, trees that nothing pushes move with the mean of their velocities (formulation/impact.c).
- * False: out of memory. */
+/* Where contacts may bounce, trees that nothing pushes move with the mean of their velocities (formulation/impact.c). Of
+ * a tree at rest both are the same; then its loads tell. False: out of memory. */
 static bool set_mean_moves(mor_derivation* d, const double* nu)
 {
     const mor_step* base = d->base;
@@ -228,7 +229,7 @@ static bool set_mean_moves(mor_derivation* d, const double* nu)
     memcpy(move, nu, (size_t)d->dof * sizeof *move);
     for (int i = 0; i < base->w->tree_count; i++) {
         const mor_tree* t = &base->w->trees[i];
-        if (mor_moves_by(d, t, 0.5)) move[t->offset] = NAN;
+        if (mor_moves_by(d, t, 0.5) && !(d->loaded[i] && mor_moves_by(d, t, 1.0))) move[t->offset] = NAN;
     }
     d->trial->nu_move = move;
     return true;

@@ -63,6 +63,8 @@ typedef struct mor_derivation {
     double law_error; /* by how much the answer misses the laws [m/s] */
     bool finest;      /* the base step is solved as far as it is asked for anywhere */
     double gain;      /* of a controller, before it was */
+    double growth;    /* of the shapes of one body of the trial about its centre of mass; 0: of none */
+    int grown;        /* its slot */
     bool moved;
     const mor_input* inputs;
     int input_count;

@@ -106,6 +106,7 @@ static bool grow(mor_derivation* d, const mor_input* in, double factor)
         if (!shapes[i].geometry) return false;
     }
     b->shapes = shapes;
+    d->growth = factor, d->grown = w->order[in->index];
     return true;
 }
 
@@ -171,4 +172,5 @@ void mor_perturb_release(mor_derivation* d, int direction)
     mor_body* b = &d->trial->w->bodies[was - d->world->bodies];
     for (int i = 0; b->shapes != was->shapes && i < b->shape_count; i++) mor_geometry_release(b->shapes[i].geometry);
     b->shapes = was->shapes;
+    d->growth = 0.0;
 }
