@@ -169,7 +169,9 @@ typedef struct mor_controller_def {
 /* No type, robot 0, no gains, acts at all times. */
 MOR_API mor_controller_def mor_controller_def_default(void);
 
-/* What a controller is given, and what it gives back. */
+/* What a controller is given, and what it gives back. It is asked at every control instant of an attempt at a step
+ * (mor_world_on_user); with variable steps also in the trials that choose their length. What it remembers belongs into
+ * `state`: attempts and trials that are not taken leave none of it. */
 typedef struct mor_control_call {
     const mor_world* world;        /* as it is at the start of the step */
     const mor_controller_def* def; /* as it was added */

@@ -729,7 +729,9 @@ typedef void (*mor_user_stage)(void* user, mor_world* world);
 typedef mor_code (*mor_collide_stage)(void* user, const mor_world* world, mor_found* found, mor_error* error);
 typedef mor_report (*mor_formulation_stage)(void* user, const mor_system* system, mor_solve_stage* stage,
                                             mor_answer* answer);
-/* The user stage: called before each attempt at a step; it may change the world. */
+/* The user stage: called before each attempt at a step; it may change the world. A step is one attempt; one that fails
+ * and is tried again (on_failure: parts, retry) is one for each part. Solving again within an attempt (motors at their
+ * limits, pairs that a blow brings near) does not ask again. */
 MOR_API void mor_world_on_user(mor_world* world, mor_user_stage function, void* user);
 /* In place of the collision method. */
 MOR_API void mor_world_on_collide(mor_world* world, mor_collide_stage function, void* user);

@@ -102,6 +102,8 @@ struct mor_step {
     void* snapshot; /* for a step that is taken in parts */
     size_t snapshot_size;
     struct mor_step* trials[MOR_TRIALS]; /* steps that adaptive.c tries; NULL: none yet */
+    struct mor_step* before;             /* the draft before it was assembled (surprise.c); NULL: never kept yet */
+    bool may_surprise;                   /* `before` is that of this step */
 
     /* the assembled system, of all trees */
     const mor_contact* last; /* contacts of the last step: the guess */

@@ -12,17 +12,14 @@
 
 #include <string.h>
 
-mor_step* mor_step_create(const mor_world* w, mor_error* error)
+static mor_step* create(const mor_world* w, int threads)
 {
     const mor_allocator a = w->allocator;
     mor_step* k = a.resize(a.user, NULL, sizeof *k);
-    if (!k) {
-        mor_fail(error, MOR_SYSTEM, "out of memory");
-        return NULL;
-    }
+    if (!k) return NULL;
     memset(k, 0, sizeof *k);
     k->allocator = a;
-    k->threads = w->threads;
+    k->threads = threads;
     k->w = a.resize(a.user, NULL, sizeof *k->w);
     k->arena = mor_arena_create(&a);
     k->workers = mor_workers_create(&a, k->threads);
@@ -34,9 +31,17 @@ mor_step* mor_step_create(const mor_world* w, mor_error* error)
         ok = ok && k->thread_arenas[i];
     }
     if (ok) return k;
-    mor_fail(error, MOR_SYSTEM, "out of memory or threads");
     mor_step_destroy(k);
     return NULL;
+}
+
+mor_step* mor_step_create_plain(const mor_world* w) { return create(w, 1); }
+
+mor_step* mor_step_create(const mor_world* w, mor_error* error)
+{
+    mor_step* k = create(w, w->threads);
+    if (!k) mor_fail(error, MOR_SYSTEM, "out of memory or threads");
+    return k;
 }
 
 static void drop_robots(mor_step* k)
@@ -53,6 +58,7 @@ void mor_step_destroy(mor_step* k)
     const mor_allocator a = k->allocator;
     mor_step_leave(k);
     mor_adaptive_free(k);
+    mor_step_destroy(k->before);
     mor_workers_destroy(k->workers);
     for (int i = 0; k->thread_arenas && i < k->threads; i++) mor_arena_destroy(k->thread_arenas[i]);
     mor_arena_destroy(k->arena);

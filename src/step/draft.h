@@ -4,6 +4,9 @@
 
 #include "model/step.h"
 
+/* A step that only keeps a draft: it has no threads of its own. NULL: out of memory. */
+mor_step* mor_step_create_plain(const mor_world* world);
+
 /* Makes the draft of `step` the state of the world; contacts and systems of an earlier step are gone. MOR_SYSTEM: out
  * of memory, and the step is empty. */
 mor_code mor_step_take(const mor_world* world, mor_step* step);

@@ -14,6 +14,7 @@
 #include "formulation/immovable.h"
 #include "step/draft.h"
 #include "step/rest.h"
+#include "step/surprise.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -230,6 +231,9 @@ mor_code mor_do_control(const mor_world* world, mor_step* k, mor_error* error)
 mor_code mor_do_assemble(const mor_world* world, mor_step* k, mor_error* error)
 {
     (void)world, (void)error;
+    mor_code code = mor_surprise_keep(k);
+    if (code) return code;
+    k->w->surprise = 0.0;
     mor_arena_reset(k->arena);
     for (int i = 0; k->struck && i < k->w->body_count; i++) k->w->bodies[i].struck = false;
     k->struck = k->cured = 0;

@@ -19,7 +19,7 @@ mor_code mor_do_commit(mor_world* world, mor_step* step, mor_error* error);
 /* The stage `measure`, with an observer (or NULL) of the position projection. */
 mor_code mor_measure_observed(mor_step* step, const mor_projection_observer* observer, mor_error* error);
 
-/* All stages from `collide` to `measure`, untimed. */
+/* All stages from `collide` to `measure`. */
 mor_code mor_step_run_stages(const mor_world* world, mor_step* step, mor_error* error);
 
 /* Finds the contacts of the draft as it is, into `contacts`. */

@@ -10,13 +10,12 @@
 #include "base/elementary.h"
 #include "formulation/assemble.h"
 #include "step/stages.h"
+#include "step/surprise.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#define UNSEEN 1e-5 /* of the size of the smaller shape: overlap of a pair that was not looked at */
 
 /* ------------------------------------------------------------------------------------- report */
 
@@ -174,16 +173,6 @@ static mor_code run_commit(mor_world* w, mor_step* k, double* clock, mor_error* 
     return code;
 }
 
-mor_code mor_step_run_stages(const mor_world* w, mor_step* k, mor_error* error)
-{
-    mor_code code = MOR_OK;
-    for (mor_stage i = MOR_STAGE_COLLIDE; i < MOR_STAGE_COMMIT && !code; i++) {
-        code = stages[i].run(w, k, error);
-        if (!code) k->phase = i;
-    }
-    return code;
-}
-
 /* Variable steps: the length of this one. The time counts with the integration. */
 static mor_code choose_length(mor_step* k, double* clock, mor_error* error)
 {
@@ -202,74 +191,55 @@ static mor_code interrupted(const mor_world* w, mor_step* k, mor_error* error)
     return mor_fail(error, MOR_STOPPED, "step %d was not taken: interrupted", w->step + 1);
 }
 
-/* ---------------------------------------------------------------------------------- surprise */
-
-/* Exact geometry looks for pairs within what bodies move in the step, by the velocities before it. A blow may make a
- * body faster and bring it into a pair that was not looked at. Has this step ended so? */
-static bool met_unseen(const mor_step* k)
+/* The stages from `first` to `last`, timed. */
+static mor_code run_stages(const mor_world* w, mor_step* k, mor_stage first, mor_stage last, double* clock,
+                           mor_error* error)
 {
-    const mor_world* w = k->w;
-    if (!w->collision || !w->collision->planes || !w->formulation->project || !k->measured || !(w->deepest > 0.0))
-        return false;
-    const mor_contact *ahead = k->ahead.data, *seen = k->contacts.data;
-    for (int i = 0; i < k->ahead.count; i++) {
-        const mor_contact* c = &ahead[i];
-        const double least = UNSEEN * mor_contact_size(w, c);
-        if (!(-c->gap > least) || !(mor_contact_depth(ahead, k->ahead.count, i) > least)) continue;
-        int j = 0;
-        while (j < k->contacts.count && (memcmp(seen[j].body, c->body, sizeof c->body) != 0 ||
-                                         memcmp(seen[j].shape, c->shape, sizeof c->shape) != 0))
-            j++;
-        if (j == k->contacts.count) return true;
+    mor_code code = MOR_OK;
+    for (mor_stage i = first; i <= last && !code; i++) {
+        code = stages[i].run(w, k, error);
+        if (!code && mor_world_interrupted(w)) code = interrupted(w, k, error);
+        /* timed together with the next: two of one kind, and what has nothing to do */
+        bool together =
+            i < last && (stages[i].time == stages[i + 1].time || (i == MOR_STAGE_CONTROL && w->robot_count == 0));
+        if (!code && together) k->phase = i;
+        else code = end_stage(w, k, i, code, clock, error);
     }
-    return false;
+    return code;
 }
 
-/* By how much the step has made a point of a body faster, at most [m/s]. */
-static double speed_up(const mor_world* w, const mor_step* k)
+/* After `measure`: where the step has met a pair that it did not look at, the same from `collide` on, looking farther.
+ */
+static mor_code look_farther(const mor_world* w, mor_step* k, double* clock, mor_error* error)
 {
-    double most = 0.0;
-    for (int i = 0; i < w->alive_count; i++) {
-        const mor_body *from = &w->bodies[w->order[i]], *to = &k->w->bodies[w->order[i]];
-        double arm = 0.0;
-        for (int s = 0; s < from->shape_count; s++) {
-            mor_pose pose = mor_body_shape_pose(from, s);
-            arm = mor_max(arm, from->shapes[s].geometry->radius + mor_norm(mor_sub(pose.position, from->x)));
-        }
-        if (from->kind == MOR_FIXED || !isfinite(arm)) continue;
-        most = mor_max(most, mor_norm(mor_sub(to->v, from->v)) + arm * mor_norm(mor_sub(to->w, from->w)));
-    }
-    return most;
+    if (!mor_surprise_met(k)) return MOR_OK;
+    add_timing(&k->earlier, &k->timing);
+    k->timing = (mor_timing){ 0 };
+    mor_code code = mor_surprise_back(k);
+    if (!code) code = end_stage(w, k, MOR_STAGE_COLLIDE, mor_do_collide(w, k, error), clock, error);
+    return code ? code : run_stages(w, k, MOR_STAGE_ASSEMBLE, MOR_STAGE_MEASURE, clock, error);
 }
 
-/* One attempt with the present h. The world changes only if all stages go well. surprise: see mor_world. */
-static mor_code attempt_with(mor_world* w, mor_step* k, double surprise, mor_error* error)
+mor_code mor_step_run_stages(const mor_world* w, mor_step* k, mor_error* error)
+{
+    double clock = mor_clock();
+    mor_code code = run_stages(w, k, MOR_STAGE_COLLIDE, MOR_STAGE_MEASURE, &clock, error);
+    return code ? code : look_farther(w, k, &clock, error);
+}
+
+/* One attempt with the present h. The world changes only if all stages go well. */
+static mor_code attempt(mor_world* w, mor_step* k, mor_error* error)
 {
     double clock = mor_clock();
     mor_code code = run_user(w, k, &clock, error);
-    if (!code) k->w->surprise = surprise;
     if (!code && w->adaptive.on && !k->in_parts) code = choose_length(k, &clock, error);
-    for (mor_stage i = MOR_STAGE_COLLIDE; i < MOR_STAGE_COMMIT && !code; i++) {
-        code = stages[i].run(w, k, error);
-        if (i == MOR_STAGE_COLLIDE) k->w->surprise = 0.0;
-        if (!code && mor_world_interrupted(w)) code = interrupted(w, k, error);
-        /* timed together with the next: two of one kind, and what has nothing to do */
-        bool together = stages[i].time == stages[i + 1].time || (i == MOR_STAGE_CONTROL && w->robot_count == 0);
-        if (!code && together) k->phase = i;
-        else code = end_stage(w, k, i, code, &clock, error);
-    }
-    if (!code && surprise == 0.0 && met_unseen(k)) { /* once more, looking farther */
-        double more = speed_up(w, k);
-        add_timing(&k->earlier, &k->timing);
-        return attempt_with(w, k, more, error);
-    }
+    if (!code) code = run_stages(w, k, MOR_STAGE_COLLIDE, MOR_STAGE_MEASURE, &clock, error);
+    if (!code) code = look_farther(w, k, &clock, error);
     if (!code) return run_commit(w, k, &clock, error);
     if (code == MOR_STOPPED) fill_report(w, k);
     add_timing(&k->earlier, &k->timing);
     return code;
 }
-
-static mor_code attempt(mor_world* w, mor_step* k, mor_error* error) { return attempt_with(w, k, 0.0, error); }
 
 /* Before a stage that is called by hand: MOR_BAD_INPUT with a sentence if the step has not come as far, or the world is
  * no longer the one it began with. The draft takes over the methods of the world, which may have been chosen since. */
@@ -338,7 +308,9 @@ mor_code mor_stage_sense(const mor_world* w, mor_step* k, mor_error* error)
 
 mor_code mor_stage_measure(const mor_world* w, mor_step* k, mor_error* error)
 {
-    return alone(w, k, MOR_STAGE_MEASURE, error);
+    double clock = mor_clock();
+    mor_code code = alone(w, k, MOR_STAGE_MEASURE, error);
+    return code ? code : look_farther(w, k, &clock, error);
 }
 
 mor_code mor_stage_commit(mor_world* w, mor_step* k, mor_error* error)
