@@ -154,7 +154,7 @@ static const struct {
       false, true }, /* the energy of mechanisms that something drives is left as it is */
     { "ten boxes at rest", 3,
       "moreau: 1\n" EXACT SURFACES FLOOR "  - { name: a, shape: { box: [0.5, 0.5, 0.5] }, mass: 1, material: m, grid: "
-                                         "{ count: [1, 1, 10], spacing: [0, 0, "
+      "{ count: [1, 1, 10], spacing: [0, 0, "
       "0.5], origin: [0, 0, 0.25] } }\n",
       false, false },
     { "a ball that hits a box in flight", 0,

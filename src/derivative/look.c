@@ -217,8 +217,8 @@ static void set_impulses(const mor_derivation* d, const mor_island* island)
     }
 }
 
-/* Where contacts may bounce, trees that nothing pushes move with the mean of their velocities (formulation/impact.c). Of
- * a tree at rest both are the same; then its loads tell. False: out of memory. */
+/* Where contacts may bounce, trees that nothing pushes move with the mean of their velocities (formulation/impact.c).
+ * Of a tree at rest both are the same; then its loads tell. False: out of memory. */
 static bool set_mean_moves(mor_derivation* d, const double* nu)
 {
     const mor_step* base = d->base;
