@@ -36,6 +36,15 @@ static void cell(FILE* out, const char* format, double value)
     fputs("</td>", out);
 }
 
+/* A number and its interval, or a dash where nothing is held out. */
+static void interval(FILE* out, int digits, double unit, double value, double low, double high, const char* more)
+{
+    if (!isfinite(value)) fputs("<td class=\"n\">–</td>", out);
+    else
+        fprintf(out, "<td class=\"n\">%.*g [%.*g, %.*g]%s</td>", digits, unit * value, digits, unit * low, digits,
+                unit * high, more);
+}
+
 static void write_methods(const mor_calibration* c, FILE* out)
 {
     fputs("<h2>Methods</h2><table><tr><th></th><th>method</th><th>training error</th><th>held-out error</th><th>with "
@@ -52,11 +61,10 @@ static void write_methods(const mor_calibration* c, FILE* out)
         cell(out, "%.4g", r->train[0]);
         cell(out, "%.4g", r->test[0]);
         cell(out, "%.4g", r->start_test);
-        fprintf(out, "<td class=\"n\">%.3g [%.3g, %.3g]</td><td class=\"n\">%.3g [%.3g, %.3g]</td>", 1e3 * r->test[1],
-                1e3 * r->test_low[1], 1e3 * r->test_high[1], 57.29577951308232 * r->test[2],
-                57.29577951308232 * r->test_low[2], 57.29577951308232 * r->test_high[2]);
-        fprintf(out, "<td class=\"n\">%.3f [%.3f, %.3f]%s</td>", r->ratio, r->ratio_low, r->ratio_high,
-                k && r->ratio_low <= 1.0 && r->ratio_high >= 1.0 ? " indistinguishable" : "");
+        interval(out, 3, 1e3, r->test[1], r->test_low[1], r->test_high[1], "");
+        interval(out, 3, 57.29577951308232, r->test[2], r->test_low[2], r->test_high[2], "");
+        interval(out, 4, 1.0, r->ratio, r->ratio_low, r->ratio_high,
+                 k && r->ratio_low <= 1.0 && r->ratio_high >= 1.0 ? " indistinguishable" : "");
         fprintf(out, "<td class=\"n\">%d</td>", r->evaluations);
         cell(out, "%.3g", r->time_s);
         fputs("</tr>\n", out);
@@ -153,6 +161,7 @@ static void write_curves(const mor_calibration* c, int what, const char* title, 
             if (!isfinite(v[1])) continue;
             most_x = fmax(most_x, v[0]), most_y = fmax(most_y, scale * v[what]);
         }
+    if (most_y < 1e-9) return; /* nothing of that is measured, or all of it is met */
     begin_chart(out, title, "time [s]", unit, most_x, most_y);
     for (int k = 0; k < c->method_count; k++) {
         if (!c->results[k].done) continue;

@@ -17,6 +17,11 @@ void mor_page_colour(double t, char text[8])
     snprintf(text, 8, "#%02x%02x%02x", (unsigned)c[0] & 255u, (unsigned)c[1] & 255u, (unsigned)c[2] & 255u);
 }
 
+double mor_page_place(double v, double low, double high)
+{
+    return high - low > 1e-9 * fmax(fabs(low), fabs(high)) ? (v - low) / (high - low) : 0.5;
+}
+
 enum { LEFT = 92, TOP = 24, WIDE = 300, HIGH = 240, BOTTOM = 58, RIGHT = 86 };
 
 typedef struct scale {
@@ -40,8 +45,7 @@ static scale scale_of(const mor_page_map* m)
 
 static double place(const scale* s, double v)
 {
-    double low = s->log ? log(s->low) : s->low, high = s->log ? log(s->high) : s->high;
-    return high > low ? ((s->log ? log(v) : v) - low) / (high - low) : 0.5;
+    return s->log ? mor_page_place(log(v), log(s->low), log(s->high)) : mor_page_place(v, s->low, s->high);
 }
 
 static void text_at(FILE* out, const char* anchor, double x, double y, const char* text)
@@ -72,6 +76,12 @@ static void write_cells(const mor_page_map* m, const scale* s, FILE* out)
 static void write_scale(const scale* s, FILE* out)
 {
     double x = LEFT + WIDE + 14;
+    if (place(s, s->low) == 0.5) { /* one number everywhere */
+        char number[24];
+        snprintf(number, sizeof number, "all %.4g", s->low);
+        text_at(out, "start", LEFT + WIDE + 6, TOP + HIGH / 2.0, number);
+        return;
+    }
     for (int i = 0; i < 40; i++) {
         char colour[8], number[24];
         mor_page_colour(i / 39.0, colour);

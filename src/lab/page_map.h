@@ -16,6 +16,9 @@ typedef struct mor_page_map {
     bool log;                         /* colours by the logarithm, where all values are positive */
 } mor_page_map;
 
+/* Numbers of a range that differ by rounding only are drawn as one: 0 to 1 within low ... high, 0.5 where these do not
+ * differ. */
+double mor_page_place(double value, double low, double high);
 void mor_page_write_map(const mor_page_map* map, FILE* out);
 /* "#rrggbb" from dark blue (0) by green to yellow (1). */
 void mor_page_colour(double t, char text[8]);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BINS = 12, MOST_CELLS = 64, MOST_MEASURES = 16, MOST_PAIRS = 6, MOST_LINES = 1500, MOST_AXES = 12 };
+enum { BINS = 12, MOST_CELLS = 64, MOST_MEASURES = 16, MOST_PAIRS = 6, MOST_LINES = 1500, MOST_AXES = 12, SIDE = 110 };
 
 /* ------------------------------------------------------------------ parameters cut into cells */
 
@@ -188,7 +188,7 @@ static void write_parallel(const mor_sweep* s, FILE* out)
             if (!(high[k] >= v)) high[k] = v;
         }
     }
-    int width = step * (n - 1) + 140, height = 330;
+    int width = step * (n - 1) + 2 * SIDE, height = 330;
     fputs("<h2>Parallel coordinates</h2><p class=\"dim\">A line for every run", out);
     long every = 1 + (s->tasks - 1) / MOST_LINES;
     if (every > 1) fprintf(out, ", of which one in %ld is drawn", every);
@@ -200,19 +200,18 @@ static void write_parallel(const mor_sweep* s, FILE* out)
         if (s->status[t] < 0) continue;
         char name[8];
         double v = coordinate(s, colour, t);
-        mor_page_colour(
-            isfinite(v) && high[colour] > low[colour] ? (v - low[colour]) / (high[colour] - low[colour]) : 0.5, name);
+        mor_page_colour(isfinite(v) ? mor_page_place(v, low[colour], high[colour]) : 0.5, name);
         fprintf(out, "<path fill=\"none\" stroke-opacity=\".45\" stroke=\"%s\" d=\"", name);
         const char* verb = "M";
         for (int k = 0; k < n; k++) {
-            double x = coordinate(s, k, t), place = high[k] > low[k] ? (x - low[k]) / (high[k] - low[k]) : 0.5;
+            double x = coordinate(s, k, t), place = mor_page_place(x, low[k], high[k]);
             if (!isfinite(x)) verb = "M";
-            else fprintf(out, "%s%d %.1f", verb, 70 + k * step, 270 - 230 * place), verb = "L";
+            else fprintf(out, "%s%d %.1f", verb, SIDE + k * step, 270 - 230 * place), verb = "L";
         }
         fprintf(out, "\"><title>task %ld</title></path>\n", t);
     }
     for (int k = 0; k < n; k++) {
-        int x = 70 + k * step;
+        int x = SIDE + k * step;
         fprintf(out,
                 "<path class=\"box\" d=\"M%d 40V270\"/><text class=\"label\" text-anchor=\"middle\" x=\"%d\" y=\"%d\">",
                 x, x, k % 2 ? 306 : 322);
