@@ -124,7 +124,8 @@ function listBodies(d) {
 
 function showTags() {
   const d = recordings[0].description;
-  const words = recordings.length > 1 ? labels() : [d.formulation, d.solver, `${d.bodies.length} bodies`, `h ${number(d.step)} s`];
+  const bodies = d.bodies.length === 1 ? "1 body" : `${d.bodies.length} bodies`;
+  const words = recordings.length > 1 ? labels() : [d.formulation, d.solver, bodies, `h ${number(d.step)} s`];
   $("tags").replaceChildren(...words.filter(Boolean).map((w) => Object.assign(document.createElement("span"), { textContent: w })));
 }
 
