@@ -7,6 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/workers.h"
 #include "collision/bvh.h"
 
 typedef struct boxes {
@@ -40,7 +41,16 @@ static void compare_pairs(mor_bvh* tree, const boxes* s, const bool* moved)
     for (int i = s->count - 1; i >= 0; i--)
         if (s->alive[i] && moved[i]) list[n++] = s->proxy[i];
     const mor_index_pair* pairs;
-    int count = mor_bvh_pairs(tree, list, n, &pairs, NULL);
+    mor_workers* workers = mor_workers_create(NULL, 3);
+    const mor_index_pair* shared;
+    int same = mor_bvh_pairs(tree, list, n, workers, &shared, NULL);
+    mor_index_pair* kept = malloc(sizeof *kept * (size_t)(same + 1));
+    if (same > 0) memcpy(kept, shared, sizeof *kept * (size_t)same);
+    int count = mor_bvh_pairs(tree, list, n, NULL, &pairs, NULL);
+    assert_int_equal(same, count);
+    if (same > 0) assert_memory_equal(kept, pairs, sizeof *kept * (size_t)same);
+    free(kept);
+    mor_workers_destroy(workers);
     for (int i = 0; i < s->count; i++)
         for (int j = i + 1; j < s->count; j++)
             if (s->alive[i] && s->alive[j] && (moved[i] || moved[j]) &&
@@ -191,7 +201,7 @@ static long grid_visits(int side, int* height)
                 proxy[k] = mor_bvh_insert(tree, (mor_aabb){ { x, y, z }, { x + 1.01, y + 1.01, z + 1.01 } }, k);
     const mor_index_pair* pairs;
     long visits;
-    int count = mor_bvh_pairs(tree, proxy, n, &pairs, &visits);
+    int count = mor_bvh_pairs(tree, proxy, n, NULL, &pairs, &visits);
     /* a cube has 26 neighbours inside the grid */
     int s = side, expected = (int)(((3L * s - 2) * (3L * s - 2) * (3L * s - 2) - n) / 2);
     assert_int_equal(count, expected);
@@ -235,7 +245,7 @@ static void a_warm_tree_allocates_nothing(void** state)
     mor_rng rng = { 11 };
     for (int i = 0; i < 200; i++) proxy[i] = mor_bvh_insert(tree, random_box(&rng, 3, 1), i);
     const mor_index_pair* pairs;
-    int count = mor_bvh_pairs(tree, proxy, 200, &pairs, NULL);
+    int count = mor_bvh_pairs(tree, proxy, 200, NULL, &pairs, NULL);
     assert_true(count > 256);
     budget = 0;
     mor_rng again = { 11 };
@@ -249,7 +259,7 @@ static void a_warm_tree_allocates_nothing(void** state)
         for (int i = 0; i <= 17; i++) b = random_box(&again, 3, 1);
         proxy[17] = mor_bvh_insert(tree, b, 17);
         assert_true(proxy[17] >= 0);
-        assert_int_equal(mor_bvh_pairs(tree, proxy, 200, &pairs, NULL), count);
+        assert_int_equal(mor_bvh_pairs(tree, proxy, 200, NULL, &pairs, NULL), count);
     }
     mor_bvh_destroy(tree);
 }
@@ -267,10 +277,10 @@ static void running_out_of_memory_is_told_and_leaves_the_tree_usable(void** stat
             if (p >= 0) proxy[inserted++] = p;
         }
         const mor_index_pair* pairs;
-        mor_bvh_pairs(tree, proxy, inserted, &pairs, NULL);
+        mor_bvh_pairs(tree, proxy, inserted, NULL, &pairs, NULL);
         assert_true(mor_bvh_check(tree));
         budget = 1000;
-        assert_true(mor_bvh_pairs(tree, proxy, inserted, &pairs, NULL) >= 0);
+        assert_true(mor_bvh_pairs(tree, proxy, inserted, NULL, &pairs, NULL) >= 0);
         mor_bvh_destroy(tree);
     }
 }

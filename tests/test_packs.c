@@ -1,5 +1,6 @@
 /* Contacts four at a time (src/solver/packs.h): every contact is in one lane, lanes of a pack share no tree, and a pass
- * over packs is the pass over single rows in the same order. */
+ * over packs is the pass over single rows in the same order. Groups of packs that threads visit at the same time share
+ * no tree, and the threads change no bit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/workers.h"
 #include "common/random_step.h"
 #include "solver/packs.h"
 
@@ -39,7 +41,7 @@ static void lanes_share_no_tree_and_hold_every_contact(void** state)
         const random_step* spec = &cases[i % CASES];
         mor_problem problem = random_step_make(spec, (uint64_t)i + 7000, arena);
         mor_packs packs;
-        assert_true(mor_packs_make(&packs, &problem.step, spec->contacts, arena));
+        assert_true(mor_packs_make(&packs, &problem.step, spec->contacts, NULL, arena));
         int seen[256] = { 0 };
         for (int q = 0; q < packs.count; q++)
             for (int a = 0; a < MOR_LANES; a++) {
@@ -94,7 +96,7 @@ static void a_pass_is_that_over_single_rows(void** state)
         mor_arena_reset(arena);
         mor_problem problem = random_step_make(&cases[i % CASES], (uint64_t)i + 9000, arena);
         mor_packs packs;
-        assert_true(mor_packs_make(&packs, &problem.step, cases[i % CASES].contacts, arena));
+        assert_true(mor_packs_make(&packs, &problem.step, cases[i % CASES].contacts, NULL, arena));
         double *v = mor_packs_velocities(&packs, arena), *w = mor_packs_velocities(&packs, arena);
         double* nu = mor_arena_alloc(arena, (size_t)problem.step.dof * sizeof *nu);
         assert_true(v && w && nu);
@@ -113,11 +115,106 @@ static void a_pass_is_that_over_single_rows(void** state)
     mor_arena_destroy(arena);
 }
 
+/* A long pile: contacts join trees whose numbers, shuffled, differ by less than `reach`. */
+static mor_problem make_long_pile(int trees, int contacts, int reach, uint64_t seed, mor_arena* arena)
+{
+    const random_step spec = { .trees = trees, .dof = 6, .contacts = contacts, .dim = 3, .mu = 0.5, .mass_ratio = 3 };
+    mor_problem problem = random_step_make(&spec, seed, arena);
+    mor_entry* entries = (mor_entry*)problem.step.entries; /* the arena's */
+    int* name = mor_arena_alloc(arena, (size_t)trees * sizeof *name);
+    mor_rng rng = { seed };
+    for (int t = 0; t < trees; t++) {
+        int k = (int)(mor_rng_uniform(&rng) * (t + 1));
+        name[t] = name[k], name[k] = t;
+    }
+    for (int c = 0; c < contacts; c++) {
+        const mor_block* b = &problem.step.blocks[c];
+        int at = (int)(mor_rng_uniform(&rng) * (trees - reach)), far = 1 + (int)(mor_rng_uniform(&rng) * (reach - 1));
+        for (int e = 0; e < b->entry_count; e++) entries[b->entry + e].tree = name[at + e * far];
+    }
+    return problem;
+}
+
+enum { TREES = 400, CONTACTS = 1500 };
+
+static void groups_that_are_visited_together_share_no_tree(void** state)
+{
+    (void)state;
+    mor_arena* arena = mor_arena_create(NULL);
+    int most = 0;
+    for (int i = 0; i < 12; i++) {
+        mor_arena_reset(arena);
+        mor_problem problem = make_long_pile(TREES, CONTACTS, i < 10 ? 2 + 3 * i : TREES / 2, (uint64_t)i + 40, arena);
+        mor_pack_groups groups;
+        assert_true(mor_pack_groups_find(&groups, &problem.step, CONTACTS, arena));
+        int seen[CONTACTS] = { 0 }, owner[2][TREES];
+        for (int t = 0; t < TREES; t++) owner[0][t] = owner[1][t] = -1;
+        for (int g = 0; g < groups.count; g++)
+            for (int c = groups.start[g]; c < groups.start[g + 1]; c++) {
+                const mor_block* b = &problem.step.blocks[groups.order[c]];
+                seen[groups.order[c]]++;
+                for (int e = b->entry; e < b->entry + b->entry_count; e++) {
+                    int* of = &owner[g >= groups.inner][problem.step.entries[e].tree];
+                    assert_true(*of == -1 || *of == g);
+                    *of = g;
+                }
+            }
+        for (int c = 0; c < CONTACTS; c++) assert_int_equal(seen[c], 1);
+        for (int g = 0; i < 5 && g < groups.inner; g++) /* a long pile: no slab has more than its share twice over */
+            assert_true(groups.start[g + 1] - groups.start[g] <= 2 * CONTACTS / MOR_PACK_SLABS);
+        if (groups.inner > most) most = groups.inner;
+    }
+    assert_int_equal(most, MOR_PACK_SLABS);
+    mor_arena_destroy(arena);
+}
+
+typedef struct moving {
+    const mor_packs* packs;
+    double* v;
+} moving;
+
+static void pass_some(void* user, int begin, int end)
+{
+    const moving* m = user;
+    mor_packs some = *m->packs;
+    some.packs += begin;
+    some.count = end - begin;
+    pass(&some, m->v);
+}
+
+static void threads_change_no_bit_of_a_sweep(void** state)
+{
+    (void)state;
+    mor_arena* arena = mor_arena_create(NULL);
+    for (int i = 0; i < 6; i++) {
+        mor_arena_reset(arena);
+        mor_problem problem = make_long_pile(TREES, CONTACTS, 2 + 4 * i, (uint64_t)i + 70, arena);
+        double* v[3];
+        int room = 0;
+        for (int n = 0; n < 3; n++) {
+            mor_workers* workers = n ? mor_workers_create(NULL, 1 + 2 * n) : NULL;
+            mor_packs packs;
+            assert_true(mor_packs_make(&packs, &problem.step, CONTACTS, workers, arena));
+            v[n] = mor_packs_velocities(&packs, arena);
+            mor_packs_spread(&packs, problem.step.nu_free, v[n]);
+            moving m = { &packs, v[n] };
+            for (int k = 0; k < 5; k++) mor_packs_sweep(&packs, pass_some, &m);
+            room = packs.room;
+            mor_workers_destroy(workers);
+        }
+        for (int n = 1; n < 3; n++) assert_memory_equal(v[0], v[n], (size_t)room * sizeof(double));
+        assert_memory_not_equal(v[0], problem.step.nu_free, 6 * sizeof(double));
+    }
+    mor_arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lanes_share_no_tree_and_hold_every_contact),
         cmocka_unit_test(a_pass_is_that_over_single_rows),
+        cmocka_unit_test(groups_that_are_visited_together_share_no_tree),
+        cmocka_unit_test(threads_change_no_bit_of_a_sweep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

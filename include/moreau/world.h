@@ -471,6 +471,7 @@ typedef struct mor_solve_stage {
     void* user;                      /* of whoever made the stage */
     double coarse;                   /* a larger tolerance for solves that are only looked at; 0: the solver's own */
     struct mor_equations* equations; /* the library's own: the factor of an island that has nothing but equations */
+    struct mor_workers* workers;     /* the library's own: threads for one large island; NULL: none */
 } mor_solve_stage;
 
 typedef struct mor_formulation {
@@ -501,6 +502,8 @@ typedef struct mor_formulation {
     bool impacts;
     /* Its answers say how far bodies move (mor_answer.move), and bodies that nothing touches fly along parabolas. */
     bool flies;
+    /* The library's own: its step uses stage->workers. Islands that are large are given to it one after the other. */
+    bool threads;
 } mor_formulation;
 
 /* Copies the geometry of the system into a STEP problem with the given bias (row_count); circular

@@ -56,6 +56,8 @@ void mor_bvh_destroy(mor_bvh* tree)
     if (tree->keys) a.resize(a.user, tree->keys, 0);
     if (tree->spare) a.resize(a.user, tree->spare, 0);
     if (tree->pairs) a.resize(a.user, tree->pairs, 0);
+    for (int p = 0; p < MOR_BVH_PARTS; p++)
+        if (tree->parts[p].keys) a.resize(a.user, tree->parts[p].keys, 0);
     a.resize(a.user, tree, 0);
 }
 

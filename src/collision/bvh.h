@@ -12,6 +12,8 @@
 
 #include "moreau/base.h"
 
+struct mor_workers;
+
 typedef struct mor_bvh mor_bvh;
 
 /* Two indices of the caller, i < j. */
@@ -43,8 +45,10 @@ int mor_bvh_query(const mor_bvh* tree, mor_aabb box, mor_bvh_found found, void* 
 /* All pairs of proxies with meeting boxes of which at least one is in `moved` (distinct proxies), by
  * index, sorted by i then j, without duplicates: independent of the shape of the tree and of the order
  * of `moved`. The list belongs to the tree and holds until the next call. Returns the number of pairs,
- * -1 when out of memory; `visits` (may be NULL) gets the number of nodes looked at. */
-int mor_bvh_pairs(mor_bvh* tree, const int* moved, int moved_count, const mor_index_pair** pairs, long* visits);
+ * -1 when out of memory; `visits` (may be NULL) gets the number of nodes looked at. workers: threads,
+ * NULL for none; the pairs are the same. */
+int mor_bvh_pairs(mor_bvh* tree, const int* moved, int moved_count, struct mor_workers* workers,
+                  const mor_index_pair** pairs, long* visits);
 
 /* True if links, boxes and heights are consistent. For tests. */
 bool mor_bvh_check(const mor_bvh* tree);

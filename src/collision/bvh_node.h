@@ -4,7 +4,7 @@
 
 #include "collision/bvh.h"
 
-enum { MOR_BVH_NONE = -1, MOR_BVH_STACK = 256 };
+enum { MOR_BVH_NONE = -1, MOR_BVH_STACK = 256, MOR_BVH_PARTS = 16 };
 
 typedef struct mor_bvh_node {
     mor_aabb fat;   /* leaf: widened box; inner: union of the children's */
@@ -17,6 +17,11 @@ typedef struct mor_bvh_node {
     bool moved;     /* mark during mor_bvh_pairs: a leaf, or any below */
 } mor_bvh_node;
 
+typedef struct mor_bvh_part {
+    uint64_t* keys;
+    int count, capacity;
+} mor_bvh_part;
+
 struct mor_bvh {
     mor_allocator allocator;
     double margin;
@@ -25,6 +30,7 @@ struct mor_bvh {
     uint64_t *keys, *spare; /* pair buffers of `key_capacity` */
     mor_index_pair* pairs;
     int key_capacity;
+    mor_bvh_part parts[MOR_BVH_PARTS]; /* what each of them found, on threads */
 };
 
 static inline mor_aabb mor_aabb_join(mor_aabb a, mor_aabb b)

@@ -2,7 +2,7 @@
  *
  * Few boxes moved: each goes down from the root. Many: the tree goes down against itself, with inner boxes that fit the
  * boxes of the leaves tightly (the widened ones of neighbours in a pile overlap). Two nodes that do not meet end the
- * way of all pairs below them; two that have one box in common are split at the taller one.
+ * way of all pairs below them; two that have one box in common are split at the taller one. Threads share that walk.
  *
  * Cost: for n moved boxes and k pairs O((n + k) log n), or about 10 (n + k) pairs of nodes together.
  *
@@ -10,11 +10,13 @@
  * bits that occur: linear, stable, without further memory. */
 #include "collision/bvh_node.h"
 
+#include "base/workers.h"
+
 #include <assert.h>
 #include <string.h>
 
-/* MANY: the tree goes down as a whole if more than one in so many boxes moved */
-enum { RADIX_BITS = 11, RADIX_SIZE = 1 << RADIX_BITS, FEW = 64, MANY = 8 };
+/* MANY: the tree goes down as a whole if more than one in so many boxes moved; on threads from WORTH moved boxes on */
+enum { RADIX_BITS = 11, RADIX_SIZE = 1 << RADIX_BITS, FEW = 64, MANY = 8, WORTH = 256 };
 
 static bool grow_keys(mor_bvh* tree)
 {
@@ -62,12 +64,17 @@ static uint64_t* radix_sort(uint64_t* keys, uint64_t* spare, int count)
     return keys;
 }
 
+static uint64_t key_of(const mor_bvh_node* a, const mor_bvh_node* b)
+{
+    uint32_t i = (uint32_t)a->index, j = (uint32_t)b->index;
+    return i < j ? (uint64_t)i << 32 | j : (uint64_t)j << 32 | i;
+}
+
 /* Notes the pair of two leaves whose boxes meet; false: out of memory. */
 static bool note_pair(mor_bvh* tree, const mor_bvh_node* a, const mor_bvh_node* b, int* count)
 {
     if (*count == tree->key_capacity && !grow_keys(tree)) return false;
-    uint32_t i = (uint32_t)a->index, j = (uint32_t)b->index;
-    tree->keys[(*count)++] = i < j ? (uint64_t)i << 32 | j : (uint64_t)j << 32 | i;
+    tree->keys[(*count)++] = key_of(a, b);
     return true;
 }
 
@@ -109,6 +116,28 @@ static void tighten(mor_bvh_node* nodes, int i)
     n->tight = mor_aabb_join(nodes[n->child[0]].tight, nodes[n->child[1]].tight);
 }
 
+/* What becomes of a pair of nodes: nothing (0), a pair of leaves that meet (LEAVES), or pairs of nodes below. Returns
+ * the number of nodes in `out`. */
+enum { LEAVES = -1, BELOW = 6 };
+
+static inline int split(const mor_bvh_node* nodes, int i, int j, int out[BELOW])
+{
+    const mor_bvh_node *a = &nodes[i], *b = &nodes[j];
+    if ((!a->moved && !b->moved) || (a->group != 0 && a->group == b->group)) return 0;
+    if (i == j) {
+        if (a->height == 0) return 0;
+        const int pairs[BELOW] = { a->child[0], a->child[1], a->child[1], a->child[1], a->child[0], a->child[0] };
+        memcpy(out, pairs, sizeof pairs);
+        return BELOW;
+    }
+    if (!mor_aabb_meet(&a->tight, &b->tight)) return 0;
+    if (a->height == 0 && b->height == 0) return LEAVES;
+    int taller = a->height >= b->height ? i : j, other = taller == i ? j : i;
+    out[0] = nodes[taller].child[0], out[1] = other;
+    out[2] = nodes[taller].child[1], out[3] = other;
+    return 4;
+}
+
 /* Many moved: the tree against itself. A pair of nodes that do not meet ends the way of all pairs below them at once.
  */
 static int descend_together(mor_bvh* tree, long* looked)
@@ -119,25 +148,137 @@ static int descend_together(mor_bvh* tree, long* looked)
     stack[depth++] = tree->root;
     while (depth > 0) {
         int j = stack[--depth], i = stack[--depth];
-        const mor_bvh_node *a = &tree->nodes[i], *b = &tree->nodes[j];
         ++*looked;
-        if ((!a->moved && !b->moved) || (a->group != 0 && a->group == b->group)) continue;
-        if (i != j && !mor_aabb_meet(&a->tight, &b->tight)) continue;
-        assert(depth + 6 <= 2 * MOR_BVH_STACK);
-        if (i == j) {
-            if (a->height == 0) continue;
-            const int pairs[6] = { a->child[0], a->child[1], a->child[1], a->child[1], a->child[0], a->child[0] };
-            memcpy(stack + depth, pairs, sizeof pairs);
-            depth += 6;
-        } else if (a->height == 0 && b->height == 0) {
-            if (!note_pair(tree, a, b, &count)) return -1;
-        } else {
-            int split = a->height >= b->height ? i : j, other = split == i ? j : i;
-            for (int k = 0; k < 2; k++) {
-                stack[depth++] = tree->nodes[split].child[k];
-                stack[depth++] = other;
+        assert(depth + BELOW <= 2 * MOR_BVH_STACK);
+        int more = split(tree->nodes, i, j, stack + depth);
+        if (more != LEAVES) depth += more;
+        else if (!note_pair(tree, &tree->nodes[i], &tree->nodes[j], &count)) return -1;
+    }
+    return count;
+}
+
+/* ------------------------------------------------------------------------------------- threads */
+
+/* The same on threads: the first pairs of nodes are split until there are FRONT of them, or no more; PARTS tasks go on
+ * from these, each with a list of its own. The keys are sorted afterwards: their order does not matter. */
+enum { PARTS = MOR_BVH_PARTS, FRONT = 8 * PARTS };
+
+typedef struct descent {
+    mor_bvh* tree;
+    int front[2 * 3 * FRONT], front_count; /* pairs of nodes */
+    int tops[FRONT], top_count;            /* subtrees */
+    long looked[PARTS];
+    bool failed[PARTS];
+} descent;
+
+static bool add_key(mor_bvh* tree, mor_bvh_part* part, uint64_t key)
+{
+    if (part->count == part->capacity) {
+        int capacity = part->capacity ? 2 * part->capacity : 256;
+        mor_allocator a = tree->allocator;
+        uint64_t* keys = capacity <= 1 << 29 ? a.resize(a.user, part->keys, (size_t)capacity * sizeof *keys) : NULL;
+        if (!keys) return false;
+        part->keys = keys;
+        part->capacity = capacity;
+    }
+    part->keys[part->count++] = key;
+    return true;
+}
+
+static void descend_part(void* user, int index, int worker)
+{
+    (void)worker;
+    descent* k = user;
+    const mor_bvh_node* nodes = k->tree->nodes;
+    mor_bvh_part* part = &k->tree->parts[index];
+    int stack[2 * MOR_BVH_STACK];
+    long looked = 0;
+    part->count = 0;
+    for (int f = index; f < k->front_count && !k->failed[index]; f += PARTS) {
+        int depth = 2;
+        memcpy(stack, k->front + 2 * f, 2 * sizeof *stack);
+        while (depth > 0) {
+            int j = stack[--depth], i = stack[--depth];
+            looked++;
+            assert(depth + BELOW <= 2 * MOR_BVH_STACK);
+            int more = split(nodes, i, j, stack + depth);
+            if (more != LEAVES) depth += more;
+            else if (!add_key(k->tree, part, key_of(&nodes[i], &nodes[j]))) {
+                k->failed[index] = true;
+                break;
             }
         }
+    }
+    k->looked[index] = looked;
+}
+
+/* Splits the pairs of the front until there are enough. Leaves that meet stay in it. */
+static void make_front(descent* k)
+{
+    const mor_bvh_node* nodes = k->tree->nodes;
+    k->front[0] = k->front[1] = k->tree->root;
+    k->front_count = 1;
+    for (bool grows = true; grows && k->front_count < FRONT;) {
+        int next[2 * 3 * FRONT], count = 0;
+        grows = false;
+        for (int f = 0; f < k->front_count; f++) {
+            int out[BELOW], *pair = k->front + 2 * f, more = split(nodes, pair[0], pair[1], out);
+            memcpy(next + 2 * count, more == LEAVES ? pair : out, (size_t)(more == LEAVES ? 2 : more) * sizeof *next);
+            count += more == LEAVES ? 1 : more / 2;
+            grows = grows || more > 0;
+        }
+        memcpy(k->front, next, 2 * (size_t)count * sizeof *next);
+        k->front_count = count;
+    }
+}
+
+static void tighten_part(void* user, int index, int worker)
+{
+    (void)worker;
+    const descent* k = user;
+    tighten(k->tree->nodes, k->tops[index]);
+}
+
+/* Subtrees by the threads, what is above them after that. */
+static void tighten_all(descent* k, struct mor_workers* workers)
+{
+    mor_bvh_node* nodes = k->tree->nodes;
+    int above[FRONT], above_count = 0;
+    k->tops[0] = k->tree->root;
+    k->top_count = 1;
+    for (int read = 0; read < k->top_count && k->top_count < PARTS;) {
+        int top = k->tops[read];
+        if (nodes[top].height == 0) {
+            read++;
+            continue;
+        }
+        above[above_count++] = top;
+        k->tops[read] = nodes[top].child[0];
+        k->tops[k->top_count++] = nodes[top].child[1];
+        read = (read + 1) % k->top_count;
+    }
+    mor_workers_run(workers, k->top_count, tighten_part, k);
+    for (int i = above_count - 1; i >= 0; i--) {
+        mor_bvh_node* n = &nodes[above[i]];
+        n->tight = mor_aabb_join(nodes[n->child[0]].tight, nodes[n->child[1]].tight);
+    }
+}
+
+static int descend_on_threads(mor_bvh* tree, struct mor_workers* workers, long* looked)
+{
+    descent k = { .tree = tree };
+    tighten_all(&k, workers);
+    make_front(&k);
+    mor_workers_run(workers, PARTS, descend_part, &k);
+    int count = 0;
+    for (int p = 0; p < PARTS; p++) {
+        const mor_bvh_part* part = &tree->parts[p];
+        if (k.failed[p]) return -1;
+        while (count + part->count > tree->key_capacity)
+            if (!grow_keys(tree)) return -1;
+        if (part->count) memcpy(tree->keys + count, part->keys, (size_t)part->count * sizeof *part->keys);
+        count += part->count;
+        *looked += k.looked[p];
     }
     return count;
 }
@@ -152,12 +293,15 @@ static void mark(mor_bvh* tree, const int* moved, int moved_count, bool value)
     }
 }
 
-int mor_bvh_pairs(mor_bvh* tree, const int* moved, int moved_count, const mor_index_pair** pairs, long* visits)
+int mor_bvh_pairs(mor_bvh* tree, const int* moved, int moved_count, struct mor_workers* workers,
+                  const mor_index_pair** pairs, long* visits)
 {
     long looked = 0;
     int count = 0;
     mark(tree, moved, moved_count, true);
-    if (moved_count > tree->count / MANY) count = descend_together(tree, &looked);
+    bool many = moved_count > tree->count / MANY;
+    if (many && workers && moved_count >= WORTH) count = descend_on_threads(tree, workers, &looked);
+    else if (many) count = descend_together(tree, &looked);
     else if (moved_count > 0) count = query_each(tree, moved, moved_count, &looked);
     mark(tree, moved, moved_count, false);
     if (visits) *visits = looked;

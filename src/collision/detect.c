@@ -671,7 +671,9 @@ mor_code mor_detect(mor_broad_phase* bp, mor_found* found, const mor_collision_o
 {
     const mor_world* w = found->world;
     const mor_index_pair* pairs;
-    int count = update(w, bp, o, sweep) ? mor_bvh_pairs(bp->tree, bp->moved.data, bp->moved.count, &pairs, NULL) : -1;
+    int count = update(w, bp, o, sweep)
+                    ? mor_bvh_pairs(bp->tree, bp->moved.data, bp->moved.count, found->workers, &pairs, NULL)
+                    : -1;
     if (count < 0) return mor_fail(error, MOR_SYSTEM, "out of memory in collision detection");
     bool known = found->keeper && bp->keeper == found->keeper && found->unchanged; /* of what rests nothing changed */
     scan k = { .w = w,

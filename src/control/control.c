@@ -284,7 +284,7 @@ static bool has_sensors(const mor_control* c, int i)
     return false;
 }
 
-void mor_control_begin(mor_world* w)
+void mor_control_begin(mor_world* w, mor_step* step)
 {
     mor_control* c = w->control;
     if (!c) return;
@@ -296,6 +296,9 @@ void mor_control_begin(mor_world* w)
         due = true;
         c->next = p * (floor((w->time + 1e-6 * w->h) / p) + 1.0);
     }
+    for (int i = 0; i < c->robot_count; i++)
+        if (c->robots[i]) c->robots[i]->has_gravity = false;
+    if (step && due) mor_gravity_torques(step);
     for (int i = 0; i < c->robot_count; i++) {
         mor_control_robot* r = c->robots[i];
         if (!r) continue;
@@ -310,7 +313,6 @@ void mor_control_begin(mor_world* w)
         if (sensed) mor_robot_copy_state(robot->model, robot->work, r->start);
         for (int k = 0; k < r->foot_count; k++)
             r->feet[k].start = mor_robot_frame_pose(robot->model, robot->work, r->feet[k].frame);
-        r->has_gravity = false;
         memset(r->command, 0, bytes);
         memset(r->gain, 0, bytes);
         for (int k = 0; due && k < calls; k++)

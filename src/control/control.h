@@ -87,7 +87,8 @@ void mor_control_give(mor_world* world, const mor_control* twin);
 void mor_control_twin_destroy(mor_control* twin);
 
 /* The four places where a step meets control; all but the last work on the step's draft. */
-void mor_control_begin(mor_world* draft);                /* controllers and motors: joint forces and implicit gains */
+/* controllers and motors: joint forces and implicit gains; step: whose draft it is, NULL: without its threads */
+void mor_control_begin(mor_world* draft, mor_step* step);
 bool mor_control_revise(const mor_step* step, int pass); /* after the solve: true if limits changed and the step must be
                                                             solved again */
 void mor_control_end(const mor_step* step);              /* after the integration: torques, sensors */
@@ -126,6 +127,8 @@ static inline double mor_motor_wish(const mor_control_robot* c, int j, double dv
 int mor_support_of(const mor_world* world, const mor_robot* robot, const mor_contact* contact, mor_vec3* point);
 void mor_gravity_torque(const mor_world* world, const mor_robot* robot, mor_robot_work* work, double* vector,
                         mor_arena* scratch, double* tau);
+/* The torques of all robots whose controllers ask for them, if the step has threads for it. */
+void mor_gravity_torques(mor_step* step);
 
 /* sensor.c */
 void mor_sensors_read(mor_world* world);

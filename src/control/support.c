@@ -13,6 +13,7 @@
  * Cost: two sweeps from the tips to the base. */
 #include "control/control.h"
 
+#include "base/workers.h"
 #include "linalg/dense.h"
 
 #include <limits.h>
@@ -93,6 +94,36 @@ void mor_gravity_torque(const mor_world* w, const mor_robot* robot, mor_robot_wo
     }
     mor_arena_release(scratch, mark);
     memcpy(tau, vector + offset, (size_t)n * sizeof *tau);
+}
+
+/* ------------------------------------------------------------------------- all robots of a step */
+
+/* Does a controller of the robot ask for them in this step? */
+static bool asks_for_gravity(const mor_world* w, int robot)
+{
+    const mor_control_entry* entries = w->control->controllers.data;
+    for (int i = 0; i < w->control->controllers.count; i++) {
+        const mor_controller_def* d = &entries[i].def;
+        if (d->robot == robot && d->gravity_compensation && w->time + w->h > d->from && w->time < d->until) return true;
+    }
+    return false;
+}
+
+static void hold_robot(void* user, int robot, int worker)
+{
+    mor_step* k = user;
+    const mor_world* w = k->w;
+    mor_control_robot* r = w->control->robots[robot];
+    if (!r || r->held_gravity || !asks_for_gravity(w, robot)) return;
+    mor_gravity_torque(w, w->robots[robot], r->work, r->vector, k->thread_arenas[worker], r->gravity_torque);
+    r->has_gravity = true;
+}
+
+void mor_gravity_torques(mor_step* k)
+{
+    enum { WORTH = 4 }; /* robots: each takes some microseconds, as waking a thread does */
+    if (k->threads > 1 && k->w->control->robot_count >= WORTH)
+        mor_workers_run(k->workers, k->w->control->robot_count, hold_robot, k);
 }
 
 void mor_world_gravity_torque(const mor_world* w, int robot, double* tau)

@@ -114,7 +114,7 @@ static mor_code ask(asked* x, int what, double sign, double* tau, double* gain, 
         t->kind->correct(w, t, moved, false);
         move_contacts(x);
     }
-    mor_control_begin(w);
+    mor_control_begin(w, NULL);
     w->control->robots[x->robot]->held_gravity = NULL;
     if (w->refusal[0]) return mor_fail(error, MOR_BAD_INPUT, "%s", w->refusal);
     memcpy(tau, r->tau, (size_t)n * sizeof *tau);

@@ -332,7 +332,7 @@ static mor_code try_step(mor_derivation* d, int tree, int direction, double by, 
     if (!code && !mor_perturb(d, direction, by)) code = MOR_SYSTEM;
     mor_arena_release(d->arena, mark);
     if (code) return code;
-    mor_control_begin(w);
+    mor_control_begin(w, NULL);
     mor_tree t = w->trees[tree];
     t.share = 1.0, t.move = NULL;
     t.robot->touched = d->base->w->trees[tree].robot->touched; /* also by a contact that bears nothing */

@@ -7,14 +7,13 @@
  *     label    which island every tree, contact and block of joint rows belongs to
  *     count    how many of each every island has, and where its list begins
  *     scatter  the lists
- *     write    M, G and the rest of every island (contact_rows.c), blocks of joints (rows.c) after the contacts
+ *     write    M, G and the rest of every island (island_systems.c)
  *
  * Cost: linear in trees and contacts, plus sorting when the contacts come unsorted. */
 #include "formulation/assemble.h"
 
 #include "base/union_find.h"
-#include "formulation/contact_rows.h"
-#include "formulation/kept_rows.h"
+#include "formulation/island_systems.h"
 #include "formulation/rows.h"
 #include "model/each_tree.h"
 #include "model/support.h"
@@ -117,10 +116,8 @@ static bool sort_contacts(mor_step* step)
 
 /* --------------------------------------------------------------------------------- trees */
 
-enum { MASS_DOF = 512, INVERSE_DOF = 64 }; /* trees that give products cheaply have no larger dense blocks */
-
 /* Room for a tree's mass block. */
-static int block_size(const mor_tree* t) { return t->kind->fill && t->dof > MASS_DOF ? 0 : t->dof * t->dof; }
+static int block_size(const mor_tree* t) { return t->kind->fill && t->dof > MOR_MASS_DOF ? 0 : t->dof * t->dof; }
 
 static int contact_tree(const mor_world* w, const mor_contact* c, int side)
 {
@@ -178,20 +175,6 @@ static bool prepare_trees(mor_step* k)
 
 /* ------------------------------------------------------------------------------- islands */
 
-/* Trees, contacts and blocks of joint rows of every island: island i has list[start[i]] ... list[start[i + 1] - 1]. */
-typedef struct islands {
-    int count;
-    int* label; /* tree -> island, -1: nothing acts on it */
-    int* local; /* tree -> its number in the island */
-    int *tree_start, *tree_list;
-    int *contact_start, *contact_list;
-    int* row_start;
-    mor_row_block** row_list;
-    mor_row_block* rows;
-    int contact_count, row_count;
-    int coefficients, row_total, diagonals; /* of all islands together */
-} islands;
-
 /* The contact of the last step with the same bodies, shapes and feature, or NULL. */
 static const mor_contact* remembered(const mor_step* k, const mor_contact* c, int* cursor)
 {
@@ -200,7 +183,7 @@ static const mor_contact* remembered(const mor_step* k, const mor_contact* c, in
 }
 
 /* Unites what touches, and adds up what the rows need. False: out of memory. */
-static bool label_islands(mor_step* k, islands* g)
+static bool label_islands(mor_step* k, mor_island_lists* g)
 {
     const mor_world* w = k->w;
     const mor_contact* contacts = k->contacts.data;
@@ -237,7 +220,7 @@ static bool label_islands(mor_step* k, islands* g)
     return true;
 }
 
-static int contact_island(const mor_step* k, const islands* g, int contact)
+static int contact_island(const mor_step* k, const mor_island_lists* g, int contact)
 {
     const mor_contact* c = &((const mor_contact*)k->contacts.data)[contact];
     int a = contact_tree(k->w, c, 0);
@@ -245,7 +228,7 @@ static int contact_island(const mor_step* k, const islands* g, int contact)
 }
 
 /* Where the list of every island begins. */
-static bool count_members(mor_step* k, islands* g)
+static bool count_members(mor_step* k, mor_island_lists* g)
 {
     const mor_world* w = k->w;
     size_t room = (size_t)g->count + 1;
@@ -266,7 +249,7 @@ static bool count_members(mor_step* k, islands* g)
 }
 
 /* The lists, in world order. */
-static bool scatter_members(mor_step* k, islands* g)
+static bool scatter_members(mor_step* k, mor_island_lists* g)
 {
     const mor_world* w = k->w;
     size_t n = (size_t)w->tree_count, filled = (size_t)g->count * sizeof(int);
@@ -291,188 +274,13 @@ static bool scatter_members(mor_step* k, islands* g)
     return true;
 }
 
-/* --------------------------------------------------------------------------------- write */
-
-/* Where the next island's numbers go: the pools of all islands, moved on from one to the next. */
-typedef struct pools {
-    mor_row_builder rows;
-    mor_tree_block* trees;
-    double *nu, *nu_free, *answer, *impulses, *shift;
-    bool* held;
-} pools;
-
-static bool make_pools(mor_step* k, const islands* g, pools* p)
-{
-    const mor_world* w = k->w;
-    size_t contacts = (size_t)g->contact_count, n = contacts + (size_t)g->row_count, dof = (size_t)k->dof;
-    mor_row_builder* b = &p->rows;
-    *b = (mor_row_builder){ .step = k, .local = g->local };
-    b->rows = mor_arena_alloc(k->arena, n * sizeof *b->rows);
-    b->blocks = mor_arena_alloc(k->arena, n * sizeof *b->blocks);
-    b->entries = mor_arena_alloc(k->arena, 3 * n * sizeof *b->entries);
-    b->jacobian = mor_arena_alloc(k->arena, (size_t)g->coefficients * sizeof(double));
-    b->response = mor_arena_alloc(k->arena, (size_t)g->coefficients * sizeof(double));
-    b->diagonal = mor_arena_alloc(k->arena, (size_t)g->diagonals * sizeof(double));
-    b->bias = mor_arena_zero(k->arena, (size_t)g->row_total, sizeof(double));
-    b->diagonal_start = mor_arena_alloc(k->arena, n * sizeof(int));
-    bool ok =
-        b->rows && b->blocks && b->entries && b->jacobian && b->response && b->diagonal && b->bias && b->diagonal_start;
-    int widest = 0;
-    for (int i = 0; i < w->tree_count; i++)
-        if (w->trees[i].kind->respond6 && w->trees[i].dof > widest) widest = w->trees[i].dof;
-    b->six = widest ? mor_arena_alloc(k->arena, 14 * (size_t)widest * sizeof(double)) : NULL;
-    if (contacts && (k->geometry || w->formulation->geometry || w->on_solve)) {
-        b->geometry = mor_arena_alloc(k->arena, contacts * sizeof *b->geometry);
-        ok = ok && b->geometry;
-    }
-    p->trees = mor_arena_alloc(k->arena, (size_t)w->tree_count * sizeof *p->trees);
-    p->nu = mor_arena_alloc(k->arena, dof * sizeof(double));
-    p->nu_free = mor_arena_alloc(k->arena, dof * sizeof(double));
-    p->answer = mor_arena_alloc(k->arena, dof * sizeof(double));
-    p->shift = mor_arena_zero(k->arena, dof, sizeof(double));
-    p->impulses = mor_arena_zero(k->arena, (size_t)g->row_total, sizeof(double));
-    p->held = mor_arena_zero(k->arena, contacts, sizeof(bool));
-    k->islands = mor_arena_zero(k->arena, (size_t)g->count, sizeof *k->islands);
-    return ok && p->trees && p->nu && p->nu_free && p->answer && p->shift && p->impulses && p->held && k->islands;
-}
-
-/* What a system has of the world and its methods. */
-static mor_system empty_system(const mor_world* w)
-{
-    double v_rest = w->options.v_rest >= 0.0 ? w->options.v_rest : 2.0 * mor_norm(w->gravity) * w->h;
-    return (mor_system){ .h = w->h,
-                         .time = w->time,
-                         .gravity = w->gravity,
-                         .dimension = w->dimension,
-                         .v_rest = v_rest,
-                         .directions = w->options.friction_directions,
-                         .tol = w->solver_options.tol,
-                         .step = w->step,
-                         .cones = mor_solver_applies(w->solver, MOR_STEP_CONE) };
-}
-
-static void write_trees(mor_step* k, const int* list, mor_system* s, const pools* p)
-{
-    mor_world* w = k->w;
-    s->trees = p->trees;
-    s->nu = p->nu;
-    s->nu_free = p->nu_free;
-    for (int t = 0; t < s->tree_count; t++) {
-        int tree = list[t], dof = w->trees[tree].dof, from = w->trees[tree].offset;
-        double *mass = k->mass + k->mass_start[tree], *inverse = k->mass_inverse + k->mass_start[tree];
-        if (w->trees[tree].kind->fill) {
-            if (dof > MASS_DOF) mass = NULL;
-            if (dof > INVERSE_DOF || !(w->formulation->mass_inverse || w->on_solve)) inverse = NULL;
-            w->trees[tree].kind->fill(w, &w->trees[tree], mass, inverse);
-        }
-        p->trees[t] = (mor_tree_block){ dof, s->dof, mass, inverse };
-        memcpy(p->nu + s->dof, k->nu + from, (size_t)dof * sizeof(double));
-        memcpy(p->nu_free + s->dof, k->nu_new + from, (size_t)dof * sizeof(double));
-        s->dof += dof;
-    }
-}
-
-/* Rows of an island that repeats its last step are there already. */
-static bool repeat_rows(mor_step* k, const islands* g, int i, mor_island* island, const pools* p)
-{
-    mor_system* s = &island->system;
-    const mor_members members = { island->tree_of, g->contact_list + g->contact_start[i], s->tree_count,
-                                  s->contact_count };
-    island->kept = -1;
-    if (k->equations || island->row_block_count > 0 || s->contact_count == 0) return false;
-    int number = mor_kept_island(k, &members, p->rows.geometry != NULL);
-    if (number < 0) return false;
-    mor_kept_use(k, number, &members, s);
-    island->kept = number;
-    return true;
-}
-
-static void write_rows(const islands* g, int i, mor_system* s, mor_row_builder* b)
-{
-    for (int c = g->contact_start[i]; c < g->contact_start[i + 1]; c++)
-        mor_add_contact_rows(b, g->contact_list[c], b->step->old[g->contact_list[c]]);
-    for (int r = g->row_start[i]; r < g->row_start[i + 1]; r++) mor_add_joint_rows(b, g->row_list[r]);
-    if (!b->step->equations) mor_fill_diagonals(b, s);
-    s->contacts = b->rows;
-    s->geometry = b->geometry;
-    s->block_count = b->block_count;
-    s->row_count = b->row_count;
-    s->blocks = b->blocks;
-    s->entries = b->entries;
-    s->jacobian = b->jacobian;
-    s->response = b->response;
-    s->diagonal = b->step->equations ? NULL : b->diagonal;
-    s->diagonal_start = b->diagonal_start;
-    s->bias = b->bias;
-}
-
-/* The answer before the solve: free velocities, impulses of the last step. */
-static void write_guess(mor_island* island, const pools* p)
-{
-    const mor_system* s = &island->system;
-    island->answer = (mor_answer){ p->answer, p->impulses, p->held, NULL, p->shift };
-    island->bias = p->rows.bias;
-    memcpy(p->answer, p->nu_free, (size_t)s->dof * sizeof(double));
-    for (int c = 0; c < s->contact_count; c++)
-        for (int d = 0; d < s->blocks[c].dim; d++) p->impulses[s->blocks[c].row + d] = s->contacts[c].guess[d];
-    for (int c = s->contact_count; c < s->block_count; c++) {
-        const double* memory = island->rows[c - s->contact_count]->memory;
-        for (int d = 0; memory && d < s->blocks[c].dim; d++) p->impulses[s->blocks[c].row + d] = memory[d];
-    }
-}
-
-static void next_island(const mor_system* s, pools* p)
-{
-    mor_row_builder* b = &p->rows;
-    p->trees += s->tree_count;
-    p->nu += s->dof;
-    p->nu_free += s->dof;
-    p->answer += s->dof;
-    p->shift += s->dof;
-    p->impulses += s->row_count;
-    p->held += s->contact_count;
-    b->bias += b->row_count;
-    b->rows += b->contact_count;
-    if (b->geometry) b->geometry += b->contact_count;
-    b->blocks += b->block_count;
-    b->entries += b->entry_count;
-    b->jacobian += b->coef_count;
-    b->response += b->coef_count;
-    b->diagonal += b->diagonal_count;
-    b->diagonal_start += b->block_count;
-}
-
 bool mor_assemble(mor_step* k)
 {
-    islands g = { 0 };
+    mor_island_lists g = { 0 };
     k->island_count = 0;
     if (!sort_contacts(k) || !prepare_trees(k) || !mor_collect_rows(k, &g.rows, &g.row_count)) return false;
     g.contact_count = k->contacts.count;
     if (g.contact_count + g.row_count == 0) return true;
-    pools p;
-    if (!label_islands(k, &g) || !count_members(k, &g) || !scatter_members(k, &g) || !make_pools(k, &g, &p))
-        return false;
-    const mor_system empty = empty_system(k->w);
-    for (int i = 0; i < g.count; i++) {
-        mor_island* island = &k->islands[i];
-        mor_system* s = &island->system;
-        *s = empty;
-        s->tree_count = g.tree_start[i + 1] - g.tree_start[i];
-        s->contact_count = g.contact_start[i + 1] - g.contact_start[i];
-        island->tree_of = p.rows.world_tree = g.tree_list + g.tree_start[i];
-        island->rows = g.row_list + g.row_start[i];
-        island->row_block_count = g.row_start[i + 1] - g.row_start[i];
-        if (k->w->joints.count && !k->w->stored && !k->equations)
-            mor_springs_settle(k, island->rows, island->row_block_count, island->tree_of, s->tree_count,
-                               s->contact_count > 0);
-        write_trees(k, island->tree_of, s, &p);
-        p.rows.of = NULL;
-        p.rows.entry_count = p.rows.coef_count = p.rows.diagonal_count = 0;
-        p.rows.row_count = p.rows.block_count = p.rows.contact_count = 0;
-        if (!repeat_rows(k, &g, i, island, &p)) write_rows(&g, i, s, &p.rows);
-        write_guess(island, &p);
-        next_island(s, &p);
-    }
-    k->island_count = g.count;
-    return true;
+    if (!label_islands(k, &g) || !count_members(k, &g) || !scatter_members(k, &g)) return false;
+    return mor_write_islands(k, &g);
 }

@@ -8,7 +8,7 @@
 #include "base/elementary.h"
 #include "formulation/registry.h"
 #include "formulation/step_problem.h"
-#include "moreau/problem.h"
+#include "problem/judge.h"
 
 static void fill_contacts(const mor_system* s, const mor_pack* q, const double* impulses, mor_budget_pack* out)
 {
@@ -26,13 +26,25 @@ static void fill_contacts(const mor_system* s, const mor_pack* q, const double* 
     }
 }
 
-bool mor_budget_open(mor_budget* k, const mor_system* s, const double* impulses, mor_arena* arena)
+typedef struct opening {
+    mor_budget* k;
+    const double* impulses;
+} opening;
+
+static void fill_packs(void* user, int begin, int end)
+{
+    const opening* o = user;
+    for (int i = begin; i < end; i++) fill_contacts(o->k->s, &o->k->packs.packs[i], o->impulses, &o->k->contacts[i]);
+}
+
+bool mor_budget_open(mor_budget* k, const mor_system* s, const double* impulses, const mor_solve_stage* stage)
 {
     *k = (mor_budget){ .s = s, .form = mor_system_form(s) };
-    if (!mor_packs_make(&k->packs, &k->form, s->contact_count, arena)) return false;
-    k->contacts = mor_arena_alloc(arena, ((size_t)k->packs.count + 1) * sizeof *k->contacts);
+    if (!mor_packs_make(&k->packs, &k->form, s->contact_count, stage->workers, stage->arena)) return false;
+    k->contacts = mor_arena_alloc(stage->arena, ((size_t)k->packs.count + 1) * sizeof *k->contacts);
     if (!k->contacts) return false;
-    for (int i = 0; i < k->packs.count; i++) fill_contacts(s, &k->packs.packs[i], impulses, &k->contacts[i]);
+    opening o = { k, impulses };
+    mor_packs_each(&k->packs, fill_packs, &o);
     return true;
 }
 
@@ -47,27 +59,56 @@ void mor_budget_add_impulses(const mor_budget* k, double* impulses)
         }
 }
 
-MOR_ALWAYS_INLINE void push_contacts_body(const mor_budget* k, double* v)
+/* v += M^-1 G p */
+typedef struct pushing {
+    const mor_budget* k;
+    const double* impulses; /* by rows; NULL: those of the packs */
+    double* v;
+} pushing;
+
+/* The impulses of a pack by rows. */
+static void gather(const mor_budget* k, const mor_pack* q, const double* impulses, mor_four* p)
 {
-    for (int i = 0; i < k->packs.count; i++) {
-        const mor_pack* q = &k->packs.packs[i];
-        const mor_four* p = k->contacts[i].p;
-        mor_pack_view view;
-        if (!mor_four_any(&p[0]) && !mor_four_any(&p[1]) && !mor_four_any(&p[2])) continue;
-        mor_pack_load(q, v, &view);
-        for (int d = 0; d < MOR_PACK_ROWS; d++) mor_pack_push(&k->packs, q, d, &p[d], &view, v);
-        mor_pack_store(q, &view, v);
+    memset(p, 0, MOR_PACK_ROWS * sizeof *p);
+    for (int lane = 0; lane < MOR_LANES; lane++) {
+        const mor_block* b = q->block[lane] >= 0 ? &k->s->blocks[q->block[lane]] : NULL;
+        for (int d = 0; b && d < b->dim && d < MOR_PACK_ROWS; d++) p[d][lane] = impulses[b->row + d];
     }
 }
 
-MOR_WIDE_VOID(static, push_contacts, (const mor_budget* k, double* v), (k, v))
+MOR_ALWAYS_INLINE void push_packs_body(const pushing* m, int begin, int end)
+{
+    const mor_budget* k = m->k;
+    for (int i = begin; i < end; i++) {
+        const mor_pack* q = &k->packs.packs[i];
+        mor_four p[MOR_PACK_ROWS];
+        if (m->impulses) gather(k, q, m->impulses, p);
+        else memcpy(p, k->contacts[i].p, sizeof p);
+        mor_pack_view view;
+        if (!mor_four_any(&p[0]) && !mor_four_any(&p[1]) && !mor_four_any(&p[2])) continue;
+        mor_pack_load(q, m->v, &view);
+        for (int d = 0; d < MOR_PACK_ROWS; d++) mor_pack_push(&k->packs, q, d, &p[d], &view, m->v);
+        mor_pack_store(q, &view, m->v);
+    }
+}
+
+MOR_WIDE_VOID(static, push_packs, (const pushing* m, int begin, int end), (m, begin, end))
+
+static void visit_push(void* m, int begin, int end) { push_packs(m, begin, end); }
+
+static void push_joints(const mor_budget* k, const double* impulses, double* v)
+{
+    const mor_system* s = k->s;
+    for (int i = s->contact_count; i < s->block_count; i++)
+        for (int d = 0; d < s->blocks[i].dim; d++)
+            mor_packs_row_push(&k->packs, i, d, impulses[s->blocks[i].row + d], v);
+}
 
 void mor_budget_push_all(const mor_budget* k, const double* joints, double* v)
 {
-    const mor_system* s = k->s;
-    push_contacts(k, v);
-    for (int i = s->contact_count; i < s->block_count; i++)
-        for (int d = 0; d < s->blocks[i].dim; d++) mor_packs_row_push(&k->packs, i, d, joints[s->blocks[i].row + d], v);
+    pushing m = { k, NULL, v };
+    mor_packs_sweep(&k->packs, visit_push, &m);
+    push_joints(k, joints, v);
 }
 
 void mor_budget_joints(const mor_budget* k, double share, double* impulses, double* v)
@@ -92,14 +133,32 @@ void mor_budget_positions(const mor_system* s, const double* dq, mor_answer* ans
     for (int i = 0; answer->shift && i < s->dof; i++) answer->shift[i] = dq[i] - s->h * answer->nu[i];
 }
 
-mor_report mor_budget_report(const mor_system* s, const mor_answer* answer, int visits, mor_arena* arena)
+/* The velocities that the impulses make, by trees; NULL: out of memory. */
+static double* velocities_of(const mor_budget* k, const double* impulses, mor_arena* arena)
 {
+    double* v = mor_packs_velocities(&k->packs, arena);
+    double* nu = mor_arena_alloc(arena, ((size_t)k->s->dof + 1) * sizeof *nu);
+    if (!v || !nu) return NULL;
+    pushing m = { k, impulses, v };
+    mor_packs_spread(&k->packs, k->s->nu_free, v);
+    mor_packs_sweep(&k->packs, visit_push, &m);
+    push_joints(k, impulses, v);
+    mor_packs_collect(&k->packs, v, nu);
+    return nu;
+}
+
+mor_report mor_budget_report(const mor_budget* k, const mor_answer* answer, int visits, mor_arena* arena)
+{
+    const mor_system* s = k->s;
     mor_report report = { .status = MOR_APPROXIMATE, .iterations = visits };
     double* bias = mor_arena_alloc(arena, ((size_t)s->row_count + 1) * sizeof *bias);
-    if (!bias) return mor_report_no_memory();
+    const double* nu = velocities_of(k, answer->impulses, arena);
+    if (!bias || !nu) return mor_report_no_memory();
     mor_bias_stewart_trinkle(s, bias);
-    mor_problem exact = mor_system_problem(s, 0, bias, arena, NULL);
-    report.residual = mor_judge(&exact, answer->impulses, arena);
+    mor_problem exact = { .form = MOR_STEP_CONE, .size = s->row_count, .b = bias, .step = k->form };
+    exact.step.nu_free = s->nu_free;
+    exact.step.bias = bias;
+    report.residual = mor_judge_step_at(&exact, answer->impulses, nu, k->packs.workers, arena);
     for (int i = 0; i < s->dof; i++)
         if (!isfinite(answer->nu[i])) report.status = MOR_NUMERICAL;
     snprintf(report.detail, sizeof report.detail, "error of the exact step %.2g m/s", report.residual.velocity);

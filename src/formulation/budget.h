@@ -24,7 +24,7 @@ typedef struct mor_budget {
 } mor_budget;
 
 /* Packs the contacts of the island, with these impulses. k must stay where it is. False: out of memory. */
-bool mor_budget_open(mor_budget* k, const mor_system* system, const double* impulses, mor_arena* arena);
+bool mor_budget_open(mor_budget* k, const mor_system* system, const double* impulses, const mor_solve_stage* stage);
 /* impulses += those of the contacts. */
 void mor_budget_add_impulses(const mor_budget* k, double* impulses);
 /* v += M^-1 G p of contacts and joints, by rows. */
@@ -35,7 +35,7 @@ void mor_budget_joints(const mor_budget* k, double share, double* impulses, doub
 /* answer->nu is the velocity of the end, dq how far the positions moved: fills answer->shift. */
 void mor_budget_positions(const mor_system* system, const double* dq, mor_answer* answer);
 /* The report, with the error that is left. */
-mor_report mor_budget_report(const mor_system* system, const mor_answer* answer, int visits, mor_arena* arena);
+mor_report mor_budget_report(const mor_budget* k, const mor_answer* answer, int visits, mor_arena* arena);
 /* mor_formulation.overlaps of these methods: they undo penetration by themselves, a part of it in each step. */
 bool mor_budget_overlaps(const void* options);
 

@@ -111,11 +111,11 @@ static void finish_block(mor_row_builder* k, const mor_block* block, unsigned do
     k->block_count++;
 }
 
-/* W_cc of all blocks and the approach of the contacts of an island; apart from the rows, which the processor has not
+/* W_cc of the blocks from `first` on and the approach of the contacts; apart from the rows, which the processor has not
  * yet stored when they are just written. */
-MOR_ALWAYS_INLINE void fill_diagonals_body(const mor_row_builder* k, const mor_system* s)
+MOR_ALWAYS_INLINE void fill_diagonals_body(const mor_row_builder* k, const mor_system* s, int first)
 {
-    for (int b = 0; b < k->block_count; b++) {
+    for (int b = first; b < k->block_count; b++) {
         const mor_block* block = &k->blocks[b];
         int dim = block->dim;
         double* W = k->diagonal + k->diagonal_start[b];
@@ -129,9 +129,9 @@ MOR_ALWAYS_INLINE void fill_diagonals_body(const mor_row_builder* k, const mor_s
     }
 }
 
-MOR_WIDE_VOID(static, fill_diagonals, (const mor_row_builder* k, const mor_system* s), (k, s))
+MOR_WIDE_VOID(static, fill_diagonals, (const mor_row_builder* k, const mor_system* s, int first), (k, s, first))
 
-void mor_fill_diagonals(const mor_row_builder* k, const mor_system* s) { fill_diagonals(k, s); }
+void mor_fill_diagonals(const mor_row_builder* k, const mor_system* s, int first) { fill_diagonals(k, s, first); }
 
 /* The part of a contact's arm that keeps its direction while the body turns: the radius of round shapes. */
 static mor_vec3 round_arm(const mor_body* b, const mor_contact* c, int side)
@@ -328,14 +328,19 @@ static double on_grid(double x, double scale)
     return (x + far) - far;
 }
 
+int mor_contact_dim(const mor_world* w, const mor_contact* c)
+{
+    if (w->formulation->turning >= 2 && c->drilling > 0.0 && w->dimension == 3) return 6;
+    if (w->formulation->turning >= 1 && c->rolling > 0.0) return 5;
+    return c->friction > 0.0 ? w->dimension : 1;
+}
+
 /* Adds the contact as the next block of the island under construction. */
 void mor_add_contact_rows(mor_row_builder* k, int index, const mor_contact* old)
 {
     const mor_world* w = k->step->w;
     mor_contact* c = &((mor_contact*)k->step->contacts.data)[index];
-    int dim = c->friction > 0.0 ? w->dimension : 1;
-    if (w->formulation->turning >= 1 && c->rolling > 0.0) dim = 5;
-    if (w->formulation->turning >= 2 && c->drilling > 0.0 && w->dimension == 3) dim = 6;
+    int dim = mor_contact_dim(w, c);
     mor_vec3 direction[3];
     direction[0] = c->normal;
     mor_contact_tangents(w, c, &direction[1], &direction[2]);

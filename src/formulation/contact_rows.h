@@ -25,8 +25,10 @@ typedef struct mor_row_builder {
 void mor_add_contact_rows(mor_row_builder* builder, int index, const mor_contact* old);
 /* Adds a block of joint rows. */
 void mor_add_joint_rows(mor_row_builder* builder, const mor_row_block* from);
-/* W_cc of all blocks and the approach of the contacts; after the rows, which the processor has not yet stored when they
- * are just written. */
-void mor_fill_diagonals(const mor_row_builder* builder, const mor_system* system);
+/* How many rows it has. */
+int mor_contact_dim(const mor_world* world, const mor_contact* contact);
+/* W_cc of all blocks from `first` on and the approach of the contacts; after the rows, which the processor has not yet
+ * stored when they are just written. */
+void mor_fill_diagonals(const mor_row_builder* builder, const mor_system* system, int first);
 
 #endif

@@ -49,16 +49,18 @@ static const mor_field fields[] = {
 
 typedef struct sequence {
     mor_budget k;
+    const options* o;
     double *v, *push_v;              /* velocities, push velocities */
     mor_four *aim, *push_aim, *push; /* of each pack: what normal rows aim at, and impulses of the push velocities */
-    bool pushes;                     /* any */
 } sequence;
 
 /* What normal rows aim at: velocities, and push velocities. */
-static void find_aims(sequence* q, const options* o)
+static void find_aims(void* user, int begin, int end)
 {
+    sequence* q = user;
+    const options* o = q->o;
     const mor_system* s = q->k.s;
-    for (int i = 0; i < q->k.packs.count; i++)
+    for (int i = begin; i < end; i++)
         for (int lane = 0; lane < MOR_LANES; lane++) {
             int block = q->k.packs.packs[i].block[lane];
             if (block < 0) continue;
@@ -67,16 +69,16 @@ static void find_aims(sequence* q, const options* o)
             if (c->approach < -s->v_rest) aim -= c->restitution * c->approach;
             if (c->gap > 0.0) aim -= c->gap / s->h;
             else if (-c->gap < o->split_threshold) aim -= o->erp * c->gap / s->h;
-            else q->push_aim[i][lane] = -o->erp * c->gap / s->h, q->pushes = true;
+            else q->push_aim[i][lane] = -o->erp * c->gap / s->h;
             q->aim[i][lane] = aim;
         }
 }
 
-MOR_ALWAYS_INLINE void normals_body(const sequence* q)
+MOR_ALWAYS_INLINE void normals_body(const sequence* q, int begin, int end)
 {
     const mor_packs* packs = &q->k.packs;
     const mor_four zero = { 0, 0, 0, 0 };
-    for (int i = 0; i < packs->count; i++) {
+    for (int i = begin; i < end; i++) {
         const mor_pack* pack = &packs->packs[i];
         mor_four *p = q->k.contacts[i].p, u;
         mor_pack_view view;
@@ -93,10 +95,10 @@ MOR_ALWAYS_INLINE void normals_body(const sequence* q)
 }
 
 /* Both tangents of a contact that pushes, or did: a box. */
-MOR_ALWAYS_INLINE void frictions_body(const sequence* q)
+MOR_ALWAYS_INLINE void frictions_body(const sequence* q, int begin, int end)
 {
     const mor_packs* packs = &q->k.packs;
-    for (int i = 0; i < packs->count; i++) {
+    for (int i = begin; i < end; i++) {
         const mor_pack* pack = &packs->packs[i];
         mor_budget_pack* c = &q->k.contacts[i];
         if (!mor_four_any(&c->p[0]) && !mor_four_any(&c->p[1]) && !mor_four_any(&c->p[2])) continue;
@@ -118,11 +120,11 @@ MOR_ALWAYS_INLINE void frictions_body(const sequence* q)
 }
 
 /* Push velocities of the contacts that are deep. */
-MOR_ALWAYS_INLINE void pushes_body(const sequence* q)
+MOR_ALWAYS_INLINE void pushes_body(const sequence* q, int begin, int end)
 {
     const mor_packs* packs = &q->k.packs;
     const mor_four zero = { 0, 0, 0, 0 };
-    for (int i = 0; i < packs->count; i++) {
+    for (int i = begin; i < end; i++) {
         if (!mor_four_any(&q->push_aim[i])) continue;
         const mor_pack* pack = &packs->packs[i];
         mor_four u;
@@ -139,9 +141,21 @@ MOR_ALWAYS_INLINE void pushes_body(const sequence* q)
     }
 }
 
-MOR_WIDE_VOID(static, normals, (const sequence* q), (q))
-MOR_WIDE_VOID(static, frictions, (const sequence* q), (q))
-MOR_WIDE_VOID(static, pushes, (const sequence* q), (q))
+MOR_WIDE_VOID(static, normals, (const sequence* q, int begin, int end), (q, begin, end))
+MOR_WIDE_VOID(static, frictions, (const sequence* q, int begin, int end), (q, begin, end))
+MOR_WIDE_VOID(static, pushes, (const sequence* q, int begin, int end), (q, begin, end))
+
+static void visit_normals(void* q, int begin, int end) { normals(q, begin, end); }
+static void visit_frictions(void* q, int begin, int end) { frictions(q, begin, end); }
+static void visit_pushes(void* q, int begin, int end) { pushes(q, begin, end); }
+
+/* Is anything so deep? */
+static bool has_pushes(const sequence* q)
+{
+    for (int i = 0; i < q->k.packs.count; i++)
+        if (mor_four_any(&q->push_aim[i])) return true;
+    return false;
+}
 
 /* How far the positions move: push velocities count in this step only. */
 static void find_ways(const sequence* q, const options* o, const double* nu, double* push_nu, double* dq)
@@ -158,9 +172,10 @@ static void find_ways(const sequence* q, const options* o, const double* nu, dou
     }
 }
 
-static bool make_room(sequence* q, const mor_system* s, const double* impulses, mor_arena* arena)
+static bool make_room(sequence* q, const mor_system* s, const double* impulses, const mor_solve_stage* stage)
 {
-    if (!mor_budget_open(&q->k, s, impulses, arena)) return false;
+    mor_arena* arena = stage->arena;
+    if (!mor_budget_open(&q->k, s, impulses, stage)) return false;
     size_t n = (size_t)q->k.packs.count;
     q->aim = mor_arena_zero(arena, 3 * n + 1, sizeof *q->aim);
     q->v = mor_packs_velocities(&q->k.packs, arena);
@@ -173,19 +188,20 @@ static bool make_room(sequence* q, const mor_system* s, const double* impulses, 
 static mor_report sequential_step(const mor_system* s, const void* own, mor_solve_stage* stage, mor_answer* answer)
 {
     const options* o = own;
-    sequence q = { 0 };
+    sequence q = { .o = o };
     double *nu = answer->nu, *p = answer->impulses;
     double* ways = mor_arena_alloc(stage->arena, (2 * (size_t)s->dof + 1) * sizeof *ways);
     for (int i = 0; i < s->row_count; i++) p[i] *= o->warm_start;
-    if (!ways || !make_room(&q, s, p, stage->arena)) return mor_report_no_memory();
-    find_aims(&q, o);
+    if (!ways || !make_room(&q, s, p, stage)) return mor_report_no_memory();
+    mor_packs_each(&q.k.packs, find_aims, &q);
+    const bool deep = has_pushes(&q);
     mor_packs_spread(&q.k.packs, s->nu_free, q.v);
     mor_budget_push_all(&q.k, p, q.v);
     for (int k = 0; k < o->iterations; k++) {
         mor_budget_joints(&q.k, 1.0, p, q.v);
-        normals(&q);
-        frictions(&q);
-        if (q.pushes) pushes(&q);
+        mor_packs_sweep(&q.k.packs, visit_normals, &q);
+        mor_packs_sweep(&q.k.packs, visit_frictions, &q);
+        if (deep) mor_packs_sweep(&q.k.packs, visit_pushes, &q);
     }
     for (int c = 0; c < s->contact_count; c++)
         for (int d = 0; d < s->blocks[c].dim; d++) p[s->blocks[c].row + d] = 0.0;
@@ -193,7 +209,7 @@ static mor_report sequential_step(const mor_system* s, const void* own, mor_solv
     mor_packs_collect(&q.k.packs, q.v, nu);
     find_ways(&q, o, nu, ways, ways + s->dof);
     mor_budget_positions(s, ways + s->dof, answer);
-    return mor_budget_report(s, answer, o->iterations, stage->arena);
+    return mor_budget_report(&q.k, answer, o->iterations, stage->arena);
 }
 
 const mor_formulation mor_formulation_sequential_impulses = {
@@ -205,4 +221,5 @@ const mor_formulation mor_formulation_sequential_impulses = {
     .fields = fields,
     .step = sequential_step,
     .overlaps = mor_budget_overlaps,
+    .threads = true,
 };

@@ -71,15 +71,19 @@ typedef struct soft_step {
     double *v, *dq;       /* velocities and way, by places */
     double* joints;       /* impulses of joints in the substep, by rows */
     soft_pack* softness;
+    double gone; /* of the pass: time since the step began */
+    bool soft;
 } soft_step;
 
-/* One pass over the contacts. gone: time since the step began. */
-MOR_ALWAYS_INLINE void visit_body(const soft_step* k, double gone, bool soft)
+/* One pass over the contacts. */
+MOR_ALWAYS_INLINE void visit_body(const soft_step* k, int begin, int end)
 {
+    const double gone = k->gone;
+    const bool soft = k->soft;
     const mor_packs* packs = &k->k.packs;
     const mor_four zero = { 0, 0, 0, 0 }, one = { 1, 1, 1, 1 };
     const mor_four fastest = { -k->push_speed, -k->push_speed, -k->push_speed, -k->push_speed };
-    for (int i = 0; i < packs->count; i++) {
+    for (int i = begin; i < end; i++) {
         const mor_pack* q = &packs->packs[i];
         mor_budget_pack* c = &k->k.contacts[i];
         soft_pack* f = &k->softness[i];
@@ -115,7 +119,16 @@ MOR_ALWAYS_INLINE void visit_body(const soft_step* k, double gone, bool soft)
     }
 }
 
-MOR_WIDE_VOID(static, visit, (const soft_step* k, double gone, bool soft), (k, gone, soft))
+MOR_WIDE_VOID(static, visit, (const soft_step* k, int begin, int end), (k, begin, end))
+
+static void visit_packs(void* k, int begin, int end) { visit(k, begin, end); }
+
+static void visit_all(soft_step* k, double gone, bool soft)
+{
+    k->gone = gone;
+    k->soft = soft;
+    mor_packs_sweep(&k->k.packs, visit_packs, k);
+}
 
 /* Contacts that came fast and pushed get their restitution, one after the other. */
 static void restitution(const soft_step* k, double* impulses)
@@ -151,9 +164,10 @@ static void find_softness(const soft_step* k, const options* o)
         }
 }
 
-static bool make_room(soft_step* k, const mor_system* s, const double* impulses, mor_arena* arena)
+static bool make_room(soft_step* k, const mor_system* s, const double* impulses, const mor_solve_stage* stage)
 {
-    if (!mor_budget_open(&k->k, s, impulses, arena)) return false;
+    mor_arena* arena = stage->arena;
+    if (!mor_budget_open(&k->k, s, impulses, stage)) return false;
     k->softness = mor_arena_zero(arena, (size_t)k->k.packs.count + 1, sizeof *k->softness);
     k->v = mor_packs_velocities(&k->k.packs, arena);
     k->dq = mor_packs_velocities(&k->k.packs, arena);
@@ -176,7 +190,7 @@ static mor_report soft_step_step(const mor_system* s, const void* own, mor_solve
     if (!dq) return mor_report_no_memory();
     k.joints = dq + dof;
     for (int i = 0; i < s->row_count; i++) k.joints[i] = answer->impulses[i] / o->substeps, answer->impulses[i] = 0.0;
-    if (!make_room(&k, s, k.joints, stage->arena)) return mor_report_no_memory();
+    if (!make_room(&k, s, k.joints, stage)) return mor_report_no_memory();
     double* force = mor_packs_velocities(&k.k.packs, stage->arena);
     if (!force) return mor_report_no_memory();
     find_softness(&k, o);
@@ -186,10 +200,10 @@ static mor_report soft_step_step(const mor_system* s, const void* own, mor_solve
     for (int n = 0; n < o->substeps; n++) {
         begin_substep(&k, force);
         mor_budget_joints(&k.k, 1.0 / o->substeps, k.joints, k.v);
-        visit(&k, n * k.h, true);
+        visit_all(&k, n * k.h, true);
         for (int i = 0; i < k.k.packs.room; i++) k.dq[i] += k.h * k.v[i];
         mor_budget_joints(&k.k, 1.0 / o->substeps, k.joints, k.v);
-        visit(&k, (n + 1) * k.h, false);
+        visit_all(&k, (n + 1) * k.h, false);
         mor_budget_add_impulses(&k.k, answer->impulses);
         int first = s->contact_count < s->block_count ? s->blocks[s->contact_count].row : s->row_count;
         for (int i = first; i < s->row_count; i++) answer->impulses[i] += k.joints[i];
@@ -198,7 +212,7 @@ static mor_report soft_step_step(const mor_system* s, const void* own, mor_solve
     mor_packs_collect(&k.k.packs, k.v, answer->nu);
     mor_packs_collect(&k.k.packs, k.dq, dq);
     mor_budget_positions(s, dq, answer);
-    return mor_budget_report(s, answer, 2 * o->substeps, stage->arena);
+    return mor_budget_report(&k.k, answer, 2 * o->substeps, stage->arena);
 }
 
 const mor_formulation mor_formulation_soft_step = {
@@ -210,4 +224,5 @@ const mor_formulation mor_formulation_soft_step = {
     .fields = fields,
     .step = soft_step_step,
     .overlaps = mor_budget_overlaps,
+    .threads = true,
 };

@@ -54,21 +54,22 @@ typedef struct xpbd {
     double *joints, *force;  /* joint impulses, by rows; change of v by forces, by places */
     xpbd_pack* contacts;     /* of each pack */
     mor_four v_rest;
+    double gone; /* of the pass: time since the step began */
 } xpbd;
 
-/* Overlap is undone, and the way along the tangents where friction can. gone: time since the step began. */
-MOR_ALWAYS_INLINE void positions_body(const xpbd* k, double gone)
+/* Overlap is undone, and the way along the tangents where friction can. */
+MOR_ALWAYS_INLINE void positions_body(const xpbd* k, int begin, int end)
 {
     const mor_packs* packs = &k->k.packs;
     const mor_four zero = { 0, 0, 0, 0 };
-    for (int i = 0; i < packs->count; i++) {
+    for (int i = begin; i < end; i++) {
         const mor_pack* q = &packs->packs[i];
         mor_budget_pack* c = &k->k.contacts[i];
         mor_four way, before, next[MOR_PACK_ROWS], size = zero, *l = c->p;
         mor_pack_view view, old;
         mor_pack_load(q, k->dq, &view);
         mor_pack_speed(packs, q, 0, &view, k->dq, &way);
-        const mor_four gap = c->gap + way + gone * c->drift[0];
+        const mor_four gap = c->gap + way + k->gone * c->drift[0];
         const mor_four_bits overlaps = (gap < zero) & (q->inverse[0] > zero);
         mor_four change = (-gap - k->compliance * l[0]) * k->contacts[i].inverse, least = -l[0];
         mor_four_max(&change, &least);
@@ -95,11 +96,11 @@ MOR_ALWAYS_INLINE void positions_body(const xpbd* k, double gone)
 }
 
 /* Sliding friction, restitution, and no speed of undone overlap. */
-MOR_ALWAYS_INLINE void velocities_body(const xpbd* k)
+MOR_ALWAYS_INLINE void velocities_body(const xpbd* k, int begin, int end)
 {
     const mor_packs* packs = &k->k.packs;
     const mor_four zero = { 0, 0, 0, 0 };
-    for (int i = 0; i < packs->count; i++) {
+    for (int i = begin; i < end; i++) {
         const mor_pack* q = &packs->packs[i];
         const mor_budget_pack* c = &k->k.contacts[i];
         xpbd_pack* x = &k->contacts[i];
@@ -127,9 +128,9 @@ MOR_ALWAYS_INLINE void velocities_body(const xpbd* k)
 }
 
 /* Speeds of the contacts before the substep, and no multipliers yet. */
-MOR_ALWAYS_INLINE void begin_body(const xpbd* k)
+MOR_ALWAYS_INLINE void begin_body(const xpbd* k, int begin, int end)
 {
-    for (int i = 0; i < k->k.packs.count; i++) {
+    for (int i = begin; i < end; i++) {
         const mor_pack* q = &k->k.packs.packs[i];
         mor_budget_pack* c = &k->k.contacts[i];
         mor_pack_view view;
@@ -141,30 +142,36 @@ MOR_ALWAYS_INLINE void begin_body(const xpbd* k)
     }
 }
 
-MOR_WIDE_VOID(static, positions, (const xpbd* k, double gone), (k, gone))
-MOR_WIDE_VOID(static, velocities, (const xpbd* k), (k))
-MOR_WIDE_VOID(static, begin, (const xpbd* k), (k))
+MOR_WIDE_VOID(static, positions, (const xpbd* k, int begin, int end), (k, begin, end))
+MOR_WIDE_VOID(static, velocities, (const xpbd* k, int begin, int end), (k, begin, end))
+MOR_WIDE_VOID(static, begin, (const xpbd* k, int begin, int end), (k, begin, end))
 
-static void substep(const xpbd* k, const options* o, int n, double* impulses)
+static void visit_positions(void* k, int first, int last) { positions(k, first, last); }
+static void visit_velocities(void* k, int first, int last) { velocities(k, first, last); }
+static void visit_begin(void* k, int first, int last) { begin(k, first, last); }
+
+static void substep(xpbd* k, const options* o, int n, double* impulses)
 {
     const mor_system* s = k->k.s;
-    begin(k);
+    mor_packs_each(&k->k.packs, visit_begin, k);
     for (int i = 0; i < k->k.packs.room; i++) {
         k->v[i] += k->force[i];
         k->before[i] = k->dq[i];
         k->dq[i] += k->h * k->v[i];
     }
-    for (int m = 0; m < o->iterations; m++) positions(k, (n + 1) * k->h);
+    k->gone = (n + 1) * k->h;
+    for (int m = 0; m < o->iterations; m++) mor_packs_sweep(&k->k.packs, visit_positions, k);
     for (int i = 0; i < k->k.packs.room; i++) k->v[i] = (k->dq[i] - k->before[i]) / k->h;
-    velocities(k);
+    mor_packs_sweep(&k->k.packs, visit_velocities, k);
     memset(k->joints, 0, (size_t)s->row_count * sizeof *k->joints);
     mor_budget_joints(&k->k, 1.0 / o->substeps, k->joints, k->v);
     for (int i = 0; i < s->row_count; i++) impulses[i] += k->joints[i];
 }
 
-static bool make_room(xpbd* k, const mor_system* s, const double* impulses, mor_arena* arena)
+static bool make_room(xpbd* k, const mor_system* s, const double* impulses, const mor_solve_stage* stage)
 {
-    if (!mor_budget_open(&k->k, s, impulses, arena)) return false;
+    mor_arena* arena = stage->arena;
+    if (!mor_budget_open(&k->k, s, impulses, stage)) return false;
     k->v = mor_packs_velocities(&k->k.packs, arena);
     k->dq = mor_packs_velocities(&k->k.packs, arena);
     k->before = mor_packs_velocities(&k->k.packs, arena);
@@ -202,7 +209,7 @@ static mor_report xpbd_step(const mor_system* s, const void* own, mor_solve_stag
     k.compliance = o->compliance / (k.h * k.h);
     double* dq = mor_arena_alloc(stage->arena, (rows + dof + 1) * sizeof *dq);
     memset(answer->impulses, 0, rows * sizeof *answer->impulses);
-    if (!dq || !make_room(&k, s, answer->impulses, stage->arena)) return mor_report_no_memory();
+    if (!dq || !make_room(&k, s, answer->impulses, stage)) return mor_report_no_memory();
     k.joints = dq + dof;
     fill_contacts(&k);
     for (int i = 0; i < s->dof; i++) dq[i] = (s->nu_free[i] - s->nu[i]) / o->substeps;
@@ -213,7 +220,7 @@ static mor_report xpbd_step(const mor_system* s, const void* own, mor_solve_stag
     mor_packs_collect(&k.k.packs, k.v, answer->nu);
     mor_packs_collect(&k.k.packs, k.dq, dq);
     mor_budget_positions(s, dq, answer);
-    return mor_budget_report(s, answer, o->substeps * o->iterations, stage->arena);
+    return mor_budget_report(&k.k, answer, o->substeps * o->iterations, stage->arena);
 }
 
 const mor_formulation mor_formulation_xpbd = {
@@ -225,4 +232,5 @@ const mor_formulation mor_formulation_xpbd = {
     .fields = fields,
     .step = xpbd_step,
     .overlaps = mor_budget_overlaps,
+    .threads = true,
 };

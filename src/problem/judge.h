@@ -5,6 +5,8 @@
 #include "problem/cone.h"
 #include "moreau/problem.h"
 
+struct mor_workers;
+
 /* mor_judge_error of mor_judge, without the other measures. `w`: A z + b if the caller has it (LCP, MLCP, MCP, FC,
  * CQP), or NULL. NaN data gives NaN: test with !(error <= tol). */
 double mor_judge_quick(const mor_problem* problem, const double* z, const double* w, mor_arena* arena);
@@ -33,6 +35,9 @@ typedef struct mor_judge_memory { /* the rows u of the answer z that was judged 
 bool mor_judge_memory_init(mor_judge_memory* memory, const mor_problem* problem, mor_arena* arena);
 /* `memory` may be NULL. */
 mor_residual mor_judge_step(const mor_problem* problem, const double* z, mor_judge_memory* memory, mor_arena* arena);
+/* The same with the velocities nu that z makes (dof), on threads if there are any (NULL: none). */
+mor_residual mor_judge_step_at(const mor_problem* problem, const double* z, const double* nu,
+                               struct mor_workers* workers, mor_arena* arena);
 double mor_judge_step_velocity(const mor_problem* problem, const double* z, mor_judge_memory* memory, mor_arena* arena);
 /* QP (judge_qp.c). */
 mor_residual mor_judge_qp(const mor_problem* problem, const double* z, mor_arena* arena);

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "base/elementary.h"
+#include "base/workers.h"
 #include "linalg/dense.h"
 #include "problem/cone.h"
 #include "problem/judge.h"
@@ -128,39 +129,130 @@ double mor_judge_step_velocity(const mor_problem* problem, const double* z, mor_
     return tally.largest;
 }
 
-mor_residual mor_judge_step(const mor_problem* problem, const double* z, mor_judge_memory* memory, mor_arena* arena)
-{
-    const mor_step_form* step = &problem->step;
-    mor_residual out = { NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
-    const double* u = rows_at(step, z, memory, arena);
-    double* q = mor_arena_alloc(arena, (size_t)step->row_count * sizeof *q);
-    if (!u || !q) return out;
-    mor_step_rows(step, step->nu_free, q);
+/* What was found of some blocks. */
+typedef struct verdict {
+    mor_tally scaled, plain;
+    mor_residual worst;                    /* of the contacts: its last three */
+    double rows_free, impulses, rows_here; /* |q|, |p|, |u| */
+} verdict;
 
-    mor_tally scaled = { 0 }, plain = { 0 };
-    out.normal_error = out.friction_error = out.friction_power = 0.0;
-    for (int c = 0; c < step->block_count; c++) {
+static void judge_blocks(const mor_step_form* step, const double* z, const double* u, const double* rhos, int first,
+                         int last, verdict* out)
+{
+    mor_residual* worst = &out->worst;
+    for (int c = first; c < last; c++) {
         const mor_block* b = &step->blocks[c];
         const double *p = z + b->row, *v = u + b->row;
         if (is_open(b, p, v)) continue;
-        double rho = memory ? memory->rho[c] : mor_step_rho(step, c);
-        tally_block(b, rho, p, v, &scaled);
-        tally_block(b, 1.0, p, v, &plain);
+        double rho = rhos ? rhos[c] : mor_step_rho(step, c);
+        tally_block(b, rho, p, v, &out->scaled);
+        tally_block(b, 1.0, p, v, &out->plain);
         if (b->kind != MOR_BLOCK_CONTACT) continue;
         if (!mor_block_is_polygonal(b) && b->dim > 1)
-            mor_tally_cone(&scaled, b->dim, mor_block_cone(b), false, rho, p, v);
-        double friction = out.friction_error;
-        mor_judge_contact(b->dim, mor_block_cone(b), rho, p, v, &out);
+            mor_tally_cone(&out->scaled, b->dim, mor_block_cone(b), false, rho, p, v);
+        double friction = worst->friction_error;
+        mor_judge_contact(b->dim, mor_block_cone(b), rho, p, v, worst);
         if (mor_block_is_polygonal(b)) /* the disc's rows do not hold on a polygon: take its own */
-            out.friction_error = larger(friction, mor_judge_polygon(b, rho, p, v));
+            worst->friction_error = larger(friction, mor_judge_polygon(b, rho, p, v));
     }
-    int n = step->row_count;
-    double scale = mor_max(mor_norm2(n, q), mor_max(mor_norm2(n, z), mor_norm2(n, u)));
-    out.velocity = scaled.largest;
-    out.absolute = sqrt(plain.natural);
+}
+
+static mor_residual pronounce(const verdict* v)
+{
+    mor_residual out = v->worst;
+    double scale = mor_max(v->rows_free, mor_max(v->impulses, v->rows_here));
+    out.velocity = v->scaled.largest;
+    out.absolute = sqrt(v->plain.natural);
     out.relative = scale > DBL_EPSILON ? out.absolute / scale : out.absolute;
-    out.natural = 0.5 * scaled.natural, out.fb = 0.5 * scaled.fb, out.cck = 0.5 * scaled.cck;
+    out.natural = 0.5 * v->scaled.natural, out.fb = 0.5 * v->scaled.fb, out.cck = 0.5 * v->scaled.cck;
     return out;
+}
+
+static const mor_residual unknown = { NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
+
+mor_residual mor_judge_step(const mor_problem* problem, const double* z, mor_judge_memory* memory, mor_arena* arena)
+{
+    const mor_step_form* step = &problem->step;
+    const double* u = rows_at(step, z, memory, arena);
+    double* q = mor_arena_alloc(arena, (size_t)step->row_count * sizeof *q);
+    if (!u || !q) return unknown;
+    mor_step_rows(step, step->nu_free, q);
+    verdict v = { 0 };
+    judge_blocks(step, z, u, memory ? memory->rho : NULL, 0, step->block_count, &v);
+    int n = step->row_count;
+    v.rows_free = mor_norm2(n, q), v.impulses = mor_norm2(n, z), v.rows_here = mor_norm2(n, u);
+    return pronounce(&v);
+}
+
+/* ------------------------------------------------------------------------------------- in parts */
+
+enum { PART = 256 }; /* blocks */
+
+typedef struct trial {
+    const mor_step_form* step;
+    const double *z, *nu;
+    double *u, *q;
+    verdict* parts;
+} trial;
+
+/* Parts are the same for any number of threads. */
+static void judge_part(void* user, int index, int worker)
+{
+    (void)worker;
+    const trial* k = user;
+    const mor_step_form* step = k->step;
+    int first = index * PART, last = first + PART < step->block_count ? first + PART : step->block_count;
+    int row = step->blocks[first].row, end = step->blocks[last - 1].row + step->blocks[last - 1].dim, n = end - row;
+    mor_step_form some = *step;
+    some.blocks += first;
+    some.block_count = last - first;
+    some.row_count = 0; /* the rows of the part begin with b */
+    memcpy(k->u + row, step->bias + row, (size_t)n * sizeof *k->u);
+    memcpy(k->q + row, step->bias + row, (size_t)n * sizeof *k->q);
+    mor_step_rows(&some, k->nu, k->u);
+    mor_step_rows(&some, step->nu_free, k->q);
+    verdict* v = &k->parts[index];
+    *v = (verdict){ 0 };
+    judge_blocks(step, k->z, k->u, NULL, first, last, v);
+    v->rows_free = mor_norm2(n, k->q + row), v->impulses = mor_norm2(n, k->z + row);
+    v->rows_here = mor_norm2(n, k->u + row);
+}
+
+static void add_tally(mor_tally* to, const mor_tally* t)
+{
+    to->natural += t->natural, to->fb += t->fb, to->cck += t->cck;
+    to->largest = larger(to->largest, t->largest);
+}
+
+static void add_verdict(verdict* to, const verdict* v)
+{
+    add_tally(&to->scaled, &v->scaled);
+    add_tally(&to->plain, &v->plain);
+    to->worst.normal_error = larger(to->worst.normal_error, v->worst.normal_error);
+    to->worst.friction_error = larger(to->worst.friction_error, v->worst.friction_error);
+    to->worst.friction_power += v->worst.friction_power;
+    to->rows_free = mor_hypot(to->rows_free, v->rows_free);
+    to->impulses = mor_hypot(to->impulses, v->impulses);
+    to->rows_here = mor_hypot(to->rows_here, v->rows_here);
+}
+
+mor_residual mor_judge_step_at(const mor_problem* problem, const double* z, const double* nu,
+                               struct mor_workers* workers, mor_arena* arena)
+{
+    const mor_step_form* step = &problem->step;
+    size_t n = (size_t)step->row_count;
+    int count = (step->block_count + PART - 1) / PART;
+    trial k = { .step = step, .z = z, .nu = nu };
+    k.u = mor_arena_alloc(arena, (2 * n + 1) * sizeof *k.u);
+    k.parts = mor_arena_alloc(arena, ((size_t)count + 1) * sizeof *k.parts);
+    if (!k.u || !k.parts) return unknown;
+    k.q = k.u + n;
+    if (workers) mor_workers_run(workers, count, judge_part, &k);
+    else
+        for (int i = 0; i < count; i++) judge_part(&k, i, 0);
+    verdict all = { 0 };
+    for (int i = 0; i < count; i++) add_verdict(&all, &k.parts[i]);
+    return pronounce(&all);
 }
 
 double mor_judge_floor(const mor_problem* problem, const double* z, mor_arena* arena)

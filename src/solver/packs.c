@@ -1,16 +1,19 @@
 /* How contacts are put into packs (packs.h). */
 #include "solver/packs.h"
 
+#include "base/workers.h"
+
 #include <string.h>
 
 enum { EMPTY = 8 }; /* numbers of the place that empty lanes act on */
 
-/* Which contacts go together: found before there is room for the packs. */
+/* Which contacts of a group go together: found before there is room for the packs. */
 typedef struct plan {
     const mor_step_form* form;
     int* lanes; /* MOR_LANES for each pack: blocks, -1 for none */
     int count;
-    int* taken; /* tree_count: the last pack that acts on it, + 1 */
+    int* taken; /* tree_count: the last pack that acts on it */
+    int number; /* of the pack under way, unlike those of other groups */
     int waiting[MOR_PACK_WINDOW];
     int waits;
 } plan;
@@ -53,7 +56,7 @@ MOR_ALWAYS_INLINE void turn_rows(const double* const from[MOR_LANES], int count,
 }
 
 /* Coefficients of the contacts in the lanes of a pack. */
-MOR_ALWAYS_INLINE void fill_lanes_body(const mor_packs* packs, mor_pack* q)
+MOR_ALWAYS_INLINE void fill_lanes_body(const mor_packs* packs, int empty, mor_pack* q)
 {
     const mor_step_form* f = packs->form;
     for (int e = 0; e < 2; e++) {
@@ -64,21 +67,21 @@ MOR_ALWAYS_INLINE void fill_lanes_body(const mor_packs* packs, mor_pack* q)
             const mor_entry* entry = acts ? &f->entries[b->entry + e] : NULL;
             J[lane] = acts ? f->jacobian + entry->start : NULL;
             Y[lane] = acts ? f->response + entry->start : NULL;
-            q->at[e][lane] = acts ? packs->at[entry->tree] : packs->room - EMPTY;
+            q->at[e][lane] = acts ? packs->at[entry->tree] : empty;
         }
         turn_rows(J, 6 * MOR_PACK_ROWS, q->J[e]);
         turn_rows(Y, 6 * MOR_PACK_ROWS, q->Y[e]);
     }
 }
 
-MOR_WIDE_VOID(static, fill_lanes, (const mor_packs* packs, mor_pack* q), (packs, q))
+MOR_WIDE_VOID(static, fill_lanes, (const mor_packs* packs, int empty, mor_pack* q), (packs, empty, q))
 
 /* May this contact go into the pack under way? */
-static bool fits(const plan* k, int block, int number)
+static bool fits(const plan* k, int block)
 {
     const mor_block* b = &k->form->blocks[block];
     for (int e = b->entry; e < b->entry + b->entry_count; e++)
-        if (k->taken[k->form->entries[e].tree] == number) return false;
+        if (k->taken[k->form->entries[e].tree] == k->number) return false;
     return true;
 }
 
@@ -86,6 +89,7 @@ static int* next_lanes(plan* k)
 {
     int* lanes = k->lanes + (size_t)MOR_LANES * (size_t)k->count++;
     for (int i = 0; i < MOR_LANES; i++) lanes[i] = -1;
+    k->number++;
     return lanes;
 }
 
@@ -96,62 +100,140 @@ static void take_four(plan* k)
     for (int i = 0; i < k->waits; i++) {
         int block = k->waiting[i];
         const mor_block* b = &k->form->blocks[block];
-        if (lane == MOR_LANES || !fits(k, block, k->count)) {
+        if (lane == MOR_LANES || !fits(k, block)) {
             k->waiting[left++] = block;
             continue;
         }
-        for (int e = b->entry; e < b->entry + b->entry_count; e++) k->taken[k->form->entries[e].tree] = k->count;
+        for (int e = b->entry; e < b->entry + b->entry_count; e++) k->taken[k->form->entries[e].tree] = k->number;
         lanes[lane++] = block;
     }
     k->waits = left;
 }
 
-/* The first `contacts` blocks by packs. False: out of memory. */
-static bool make_plan(plan* k, const mor_step_form* form, int contacts, mor_arena* arena)
+/* ------------------------------------------------------------------------------------- groups */
+
+/* All groups, in any order. */
+static void run_groups(const mor_packs* packs, void (*task)(void*, int, int), void* user)
 {
-    *k = (plan){ .form = form };
-    k->lanes = mor_arena_alloc(arena, (size_t)MOR_LANES * ((size_t)contacts + 1) * sizeof *k->lanes);
-    k->taken = mor_arena_zero(arena, (size_t)form->tree_count + 1, sizeof *k->taken);
-    if (!k->lanes || !k->taken) return false;
-    for (int c = 0; c < contacts; c++) {
-        if (!of_six(form, &form->blocks[c])) {
-            next_lanes(k)[0] = c;
-            continue;
-        }
-        k->waiting[k->waits++] = c;
-        if (k->waits == MOR_PACK_WINDOW) take_four(k);
-    }
-    while (k->waits > 0) take_four(k);
-    return true;
+    if (packs->workers) mor_workers_run(packs->workers, packs->group_count, task, user);
+    else
+        for (int g = 0; g < packs->group_count; g++) task(user, g, 0);
 }
 
-static void fill_pack(const mor_packs* packs, const int* lanes, mor_pack* q)
+typedef struct visit_run {
+    const mor_packs* packs;
+    mor_packs_visit visit;
+    void* user;
+    int first;
+} visit_run;
+
+static void visit_group(void* user, int index, int worker)
+{
+    (void)worker;
+    const visit_run* k = user;
+    int group = k->first + index;
+    k->visit(k->user, k->packs->start[group], k->packs->start[group + 1]);
+}
+
+void mor_packs_sweep(const mor_packs* packs, mor_packs_visit visit, void* user)
+{
+    if (!packs->workers || packs->group_count == 1) {
+        visit(user, 0, packs->count);
+        return;
+    }
+    visit_run k = { packs, visit, user, 0 };
+    mor_workers_run(packs->workers, packs->inner, visit_group, &k);
+    k.first = packs->inner;
+    mor_workers_run(packs->workers, packs->group_count - packs->inner, visit_group, &k);
+}
+
+void mor_packs_each(const mor_packs* packs, mor_packs_visit visit, void* user)
+{
+    visit_run k = { packs, visit, user, 0 };
+    run_groups(packs, visit_group, &k);
+}
+
+/* ------------------------------------------------------------------------------------- making */
+
+typedef struct maker {
+    mor_packs* packs;
+    mor_pack_groups groups;
+    int* lanes;    /* of each group, from MOR_LANES times its first contact on */
+    int* taken[2]; /* of groups of the two kinds, which share trees */
+    int count[MOR_PACK_GROUPS];
+} maker;
+
+/* The contacts of a group by packs. */
+static void plan_group(void* user, int group, int worker)
+{
+    (void)worker;
+    maker* m = user;
+    const mor_step_form* form = m->packs->form;
+    int begin = m->groups.start[group], end = m->groups.start[group + 1];
+    plan k = { .form = form,
+               .lanes = m->lanes + (size_t)MOR_LANES * (size_t)begin,
+               .taken = m->taken[group >= m->groups.inner],
+               .number = begin };
+    for (int i = begin; i < end; i++) {
+        int c = m->groups.order[i];
+        if (!of_six(form, &form->blocks[c])) {
+            next_lanes(&k)[0] = c;
+            continue;
+        }
+        k.waiting[k.waits++] = c;
+        if (k.waits == MOR_PACK_WINDOW) take_four(&k);
+    }
+    while (k.waits > 0) take_four(&k);
+    m->count[group] = k.count;
+}
+
+static void fill_pack(const mor_packs* packs, const int* lanes, int empty, mor_pack* q)
 {
     q->alone = !of_six(packs->form, &packs->form->blocks[lanes[0]]);
     for (int d = 0; d < MOR_PACK_ROWS; d++) q->inverse[d] = (mor_four){ 0, 0, 0, 0 };
     for (int lane = 0; lane < MOR_LANES; lane++) {
         q->block[lane] = lanes[lane];
-        q->at[0][lane] = q->at[1][lane] = packs->room - EMPTY;
+        q->at[0][lane] = q->at[1][lane] = empty;
         if (lanes[lane] >= 0) fill_inverse(packs->form, lanes[lane], lane, q);
     }
-    if (!q->alone) fill_lanes(packs, q);
+    if (!q->alone) fill_lanes(packs, empty, q);
 }
 
-bool mor_packs_make(mor_packs* packs, const mor_step_form* form, int contacts, mor_arena* arena)
+static void fill_group(void* user, int group, int worker)
 {
-    *packs = (mor_packs){ .form = form };
-    packs->at = mor_arena_alloc(arena, ((size_t)form->tree_count + 1) * sizeof *packs->at);
-    plan k;
-    if (!packs->at || !make_plan(&k, form, contacts, arena)) return false;
+    (void)worker;
+    const maker* m = user;
+    mor_packs* packs = m->packs;
+    const int* lanes = m->lanes + (size_t)MOR_LANES * (size_t)m->groups.start[group];
+    int empty = packs->room - EMPTY * (packs->group_count - group); /* its own, so that threads do not share it */
+    for (int i = packs->start[group]; i < packs->start[group + 1]; i++, lanes += MOR_LANES)
+        fill_pack(packs, lanes, empty, &packs->packs[i]);
+}
+
+bool mor_packs_make(mor_packs* packs, const mor_step_form* form, int contacts, struct mor_workers* workers,
+                    mor_arena* arena)
+{
+    *packs = (mor_packs){ .form = form, .workers = workers };
+    size_t trees = (size_t)form->tree_count;
+    maker m = { .packs = packs };
+    packs->at = mor_arena_alloc(arena, (trees + 1) * sizeof *packs->at);
+    m.lanes = mor_arena_alloc(arena, (size_t)MOR_LANES * ((size_t)contacts + 1) * sizeof *m.lanes);
+    m.taken[0] = mor_arena_zero(arena, 2 * trees + 1, sizeof *m.taken[0]);
+    if (!packs->at || !m.lanes || !m.taken[0] || !mor_pack_groups_find(&m.groups, form, contacts, arena)) return false;
+    m.taken[1] = m.taken[0] + trees;
+    packs->group_count = m.groups.count;
+    packs->inner = m.groups.inner;
     for (int t = 0; t < form->tree_count; t++) {
         packs->at[t] = packs->room;
         packs->room += (form->trees[t].dof + 3) / 4 * 4;
     }
-    packs->room += EMPTY;
-    packs->count = k.count;
-    packs->packs = mor_arena_alloc(arena, ((size_t)k.count + 1) * sizeof *packs->packs);
+    packs->room += EMPTY * packs->group_count;
+    run_groups(packs, plan_group, &m);
+    for (int i = 0; i < packs->group_count; i++) packs->start[i + 1] = packs->start[i] + m.count[i];
+    packs->count = packs->start[packs->group_count];
+    packs->packs = mor_arena_alloc(arena, ((size_t)packs->count + 1) * sizeof *packs->packs);
     if (!packs->packs) return false;
-    for (int i = 0; i < k.count; i++) fill_pack(packs, k.lanes + (size_t)MOR_LANES * (size_t)i, &packs->packs[i]);
+    run_groups(packs, fill_group, &m);
     return true;
 }
 

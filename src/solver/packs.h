@@ -6,6 +6,9 @@
  * order, the first of which is always taken: the order of a sweep hardly changes (on a pile of 1000 boxes 97 % of the
  * lanes are full), and its convergence with it. The empty lane acts on a place of its own with zeros.
  *
+ * Many contacts come in groups (pack_groups.h), whether there are threads or not: so the answer does not depend on
+ * their number. Packs are of one group each.
+ *
  * A contact on anything else than one or two trees of six velocities, or with another number of rows than three, has a
  * pack to itself, which works on the rows as they are stored (`alone`).
  *
@@ -18,6 +21,9 @@
 #include "linalg/rows.h"
 #include "linalg/wide.h"
 #include "moreau/problem.h"
+#include "solver/pack_groups.h"
+
+struct mor_workers;
 
 enum { MOR_LANES = 4, MOR_PACK_ROWS = 3, MOR_PACK_WINDOW = 64 };
 
@@ -35,10 +41,22 @@ typedef struct mor_packs {
     int room; /* numbers of an array of velocities */
     mor_pack* packs;
     int count;
+    struct mor_workers* workers;    /* threads; NULL: none */
+    int start[MOR_PACK_GROUPS + 1]; /* first pack of each group */
+    int group_count, inner;         /* groups, and those that are visited first */
 } mor_packs;
 
 /* Packs of the first `contacts` blocks of the form, which are contacts. False: out of memory. */
-bool mor_packs_make(mor_packs* packs, const mor_step_form* form, int contacts, mor_arena* arena);
+bool mor_packs_make(mor_packs* packs, const mor_step_form* form, int contacts, struct mor_workers* workers,
+                    mor_arena* arena);
+
+/* Visits packs begin ... end - 1 in their order. */
+typedef void (*mor_packs_visit)(void* user, int begin, int end);
+/* Calls visit once for every group, as if one after the other. */
+void mor_packs_sweep(const mor_packs* packs, mor_packs_visit visit, void* user);
+/* The same where the order does not matter: every pack by itself. */
+void mor_packs_each(const mor_packs* packs, mor_packs_visit visit, void* user);
+
 /* An array of velocities, all zero; NULL: out of memory. */
 double* mor_packs_velocities(const mor_packs* packs, mor_arena* arena);
 /* From velocities tree after tree to places, and back. */

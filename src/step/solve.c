@@ -7,7 +7,8 @@
  * again until the set of limits fits (control/control.c). So does a blow that turns a free body further than the step
  * resolves (model/tree.c), and friction of planar bodies with the plane they lie on whose slip is not yet the one it
  * was linearised about (model/support_step.c). Islands run on as many threads as the world was given; the answers do
- * not depend on it. */
+ * not depend on it. Large islands come first, one after the other, where the formulation gives each of them to all
+ * threads. */
 #include "base/workers.h"
 #include "base/elementary.h"
 #include "control/control.h"
@@ -61,7 +62,7 @@ static mor_report run_solver(mor_solve_stage* stage, const mor_problem* problem,
 }
 
 static void solve_with(const mor_world* w, mor_island* island, const mor_solver* solver, const void* options,
-                       mor_arena* arena)
+                       mor_arena* arena, struct mor_workers* workers)
 {
     solve_user user = { w, island, solver, options };
     const mor_system* s = &island->system;
@@ -71,7 +72,7 @@ static void solve_with(const mor_world* w, mor_island* island, const mor_solver*
         mor_step_form form = mor_system_form(s);
         if (mor_equations_only(&form)) island->equations = mor_equations_factor(&form, arena);
     }
-    mor_solve_stage stage = { run_solver, arena, &user, 0.0, island->equations };
+    mor_solve_stage stage = { run_solver, arena, &user, 0.0, island->equations, workers };
     size_t mark = mor_arena_mark(arena);
     island->report =
         w->on_solve ? w->on_solve(w->on_solve_data, &island->system, &stage, &island->answer)
@@ -79,21 +80,21 @@ static void solve_with(const mor_world* w, mor_island* island, const mor_solver*
     mor_arena_release(arena, mark);
 }
 
-static void try_island(const mor_world* w, mor_island* island, mor_arena* arena)
+static void try_island(const mor_world* w, mor_island* island, mor_arena* arena, struct mor_workers* workers)
 {
-    solve_with(w, island, w->solver, w->solver_own_options, arena);
+    solve_with(w, island, w->solver, w->solver_own_options, arena, workers);
     if (mor_report_answers(w, &island->report) || w->options.on_failure != MOR_RETRY) return;
     /* retry: the library's `auto`, or the pivoting method where there is none */
     const mor_solver* other = mor_library_solver(w->library, "auto");
     if (!other) other = mor_library_solver(w->library, "lemke");
     if (!other || other == w->solver) return;
     memset(island->answer.impulses, 0, (size_t)island->system.row_count * sizeof(double));
-    solve_with(w, island, other, NULL, arena);
+    solve_with(w, island, other, NULL, arena, workers);
 }
 
-static void solve_island(void* user, int index, int worker)
+/* An island by one thread, or by all. */
+static void solve_by(mor_step* k, int index, int worker, struct mor_workers* workers)
 {
-    mor_step* k = user;
     mor_island* island = &k->islands[index];
     if (island->skip) return;
     if (island->kept >= 0) {
@@ -101,9 +102,22 @@ static void solve_island(void* user, int index, int worker)
         return;
     }
     double start = k->threads > 1 ? mor_clock() : 0.0; /* alone it is what the stage takes */
-    try_island(k->w, island, k->thread_arenas[worker]);
+    try_island(k->w, island, k->thread_arenas[worker], workers);
     mor_rest_hold(k->w, island, k->thread_arenas[worker]);
     if (k->threads > 1) island->formulate_time += mor_clock() - start;
+}
+
+/* Do all threads work on this island together, if there are several? */
+static bool is_shared(const mor_step* k, int index)
+{
+    enum { LARGE = 512 }; /* contacts */
+    return k->w->formulation->threads && !k->w->on_solve && k->islands[index].system.contact_count >= LARGE;
+}
+
+static void solve_island(void* user, int index, int worker)
+{
+    mor_step* k = user;
+    if (!is_shared(k, index)) solve_by(k, index, worker, NULL);
 }
 
 /* Missed the goal, but not so far that it counts as a failure. An error of exactly 0 was not measured: no excuse. */
@@ -138,7 +152,7 @@ static void take_answer(mor_step* k, mor_island* island)
 /* One island once more, after its rows were changed. */
 static void solve_again(mor_step* k, int index)
 {
-    solve_island(k, index, 0);
+    solve_by(k, index, 0, NULL);
     take_answer(k, &k->islands[index]);
 }
 
@@ -170,6 +184,8 @@ static mor_code solve_islands(mor_step* k)
     if (code) return code;
     if (!make_moves(k)) return MOR_SYSTEM;
     for (int i = 0; i < k->threads; i++) mor_arena_reset(k->thread_arenas[i]);
+    for (int i = 0; i < k->island_count; i++)
+        if (is_shared(k, i)) solve_by(k, i, 0, k->threads > 1 ? k->workers : NULL);
     mor_workers_run(k->workers, k->island_count, solve_island, k);
     k->status = MOR_SOLVED;
     for (int i = 0; i < k->island_count; i++) {

@@ -224,7 +224,7 @@ mor_code mor_do_collide(const mor_world* world, mor_step* k, mor_error* error)
 mor_code mor_do_control(const mor_world* world, mor_step* k, mor_error* error)
 {
     (void)world;
-    mor_control_begin(k->w);
+    mor_control_begin(k->w, k);
     return refused(k->w, error);
 }
 
