@@ -230,17 +230,28 @@ void mor_bvh_set_group(mor_bvh* tree, int proxy, int group)
     for (int i = n[proxy].parent; i != MOR_BVH_NONE; i = n[i].parent) refit(n, i);
 }
 
-bool mor_bvh_move(mor_bvh* tree, int proxy, mor_aabb box)
+void mor_bvh_set_box(mor_bvh* tree, int proxy, mor_aabb box)
+{
+    assert(mor_bvh_is_leaf(tree, proxy));
+    tree->nodes[proxy].tight = box;
+}
+
+bool mor_bvh_settle(mor_bvh* tree, int proxy)
 {
     assert(mor_bvh_is_leaf(tree, proxy));
     mor_bvh_node* n = &tree->nodes[proxy];
-    n->tight = box;
-    if (mor_aabb_contains(&n->fat, &box)) return false;
+    if (mor_aabb_contains(&n->fat, &n->tight)) return false;
     int spare = detach(tree, proxy);
-    n->fat = fatten(tree, box);
+    n->fat = fatten(tree, n->tight);
     if (spare == MOR_BVH_NONE) tree->root = proxy;
     else attach(tree, proxy, spare);
     return true;
+}
+
+bool mor_bvh_move(mor_bvh* tree, int proxy, mor_aabb box)
+{
+    mor_bvh_set_box(tree, proxy, box);
+    return mor_bvh_settle(tree, proxy);
 }
 
 int mor_bvh_index(const mor_bvh* tree, int proxy)

@@ -182,8 +182,62 @@ static bool is_still(const mor_body* b)
     return b->v.x == 0.0 && b->v.y == 0.0 && b->v.z == 0.0 && b->w.x == 0.0 && b->w.y == 0.0 && b->w.z == 0.0;
 }
 
+typedef struct placing {
+    const mor_world* w;
+    mor_broad_phase* bp;
+    const mor_collision_options* o;
+    double sweep, fall;
+    bool fresh; /* epsilon is to be found anew */
+} placing;
+
+/* Where a shape is, how fast, and the box of its way. */
+static void place_shape(const placing* p, shape_slot* s)
+{
+    const mor_world* w = p->w;
+    const mor_collision_options* o = p->o;
+    const mor_body* b = &w->bodies[s->body];
+    const mor_geometry* g = b->shapes[s->shape].geometry;
+    if (p->fresh) s->epsilon = 0.5 * mor_pair_epsilon(o, g, g);
+    double margin = s->epsilon + p->fall;
+    if (b->kind != MOR_FIXED) {
+        const mor_pose before = s->pose;
+        const bool rested = s->rests;
+        s->pose = mor_body_shape_pose(b, s->shape);
+        s->rests = is_still(b) && w->surprise == 0.0; /* other contacts than usual */
+        s->stays = rested && s->rests && memcmp(&before, &s->pose, sizeof before) == 0;
+        bool turns_in_place = g->kind == MOR_SPHERE || g->kind == MOR_DISC || g->kind == MOR_PARTICLE;
+        s->arm = (turns_in_place ? 0.0 : g->radius) + mor_norm(mor_sub(s->pose.position, b->x));
+        s->speed = mor_norm(b->v) + s->arm * mor_norm(b->w);
+        if (o->reach == 0) margin += p->sweep * w->h * (s->speed + w->surprise);
+    } else {
+        s->rests = s->stays = true;
+        if (s->margin == margin) return; /* already in place */
+    }
+    s->margin = margin;
+    if (s->proxy < 0) return;
+    mor_aabb box = mor_geometry_bounds(g, &s->pose);
+    mor_vec3 m = mor_v3(margin, margin, margin);
+    box.lower = mor_sub(box.lower, m);
+    box.upper = mor_add(box.upper, m);
+    mor_bvh_set_box(p->bp->tree, s->proxy, box);
+}
+
+/* Shapes of a task; shapes from which waking the threads is worth it. */
+enum { PLACED = 64, MANY_SHAPES = 256 };
+
+static void place_part(void* user, int index, int worker)
+{
+    (void)worker;
+    const placing* p = user;
+    shape_slot* shapes = p->bp->shapes.data;
+    int count = p->bp->shapes.count, end = (index + 1) * PLACED < count ? (index + 1) * PLACED : count;
+    for (int i = index * PLACED; i < end; i++)
+        if (shapes[i].body >= 0) place_shape(p, &shapes[i]);
+}
+
 /* Poses, widened boxes and the list of what moved. */
-static bool update(const mor_world* w, mor_broad_phase* bp, const mor_collision_options* o, double sweep)
+static bool update(const mor_world* w, mor_broad_phase* bp, const mor_collision_options* o, double sweep,
+                   mor_workers* workers)
 {
     int known = bp->bodies.count;
     if (!mor_buffer_reserve(&w->allocator, &bp->bodies, w->body_count, sizeof(body_slot))) return false;
@@ -200,38 +254,17 @@ static bool update(const mor_world* w, mor_broad_phase* bp, const mor_collision_
     bp->admitted = false;
     bp->epsilon = o->epsilon;
     bp->moved.count = 0;
-    double fall = o->reach == 0 ? 0.5 * sweep * w->h * w->h * mor_norm(w->gravity) : 0.0;
+    placing p = { .w = w, .bp = bp, .o = o, .sweep = sweep, .fresh = fresh };
+    p.fall = o->reach == 0 ? 0.5 * sweep * w->h * w->h * mor_norm(w->gravity) : 0.0;
+    int parts = (bp->shapes.count + PLACED - 1) / PLACED;
+    if (workers && bp->shapes.count >= MANY_SHAPES) mor_workers_run(workers, parts, place_part, &p);
+    else
+        for (int i = 0; i < parts; i++) place_part(&p, i, 0);
     for (int i = 0; i < bp->shapes.count; i++) {
-        shape_slot* s = &((shape_slot*)bp->shapes.data)[i];
-        if (s->body < 0) continue;
-        if (fresh)
-            s->epsilon = 0.5 * mor_pair_epsilon(o, w->bodies[s->body].shapes[s->shape].geometry,
-                                                w->bodies[s->body].shapes[s->shape].geometry);
-        const mor_body* b = &w->bodies[s->body];
-        const mor_geometry* g = b->shapes[s->shape].geometry;
-        double margin = s->epsilon + fall;
-        if (b->kind != MOR_FIXED) {
-            const mor_pose before = s->pose;
-            const bool rested = s->rests;
-            s->pose = mor_body_shape_pose(b, s->shape);
-            s->rests = is_still(b) && w->surprise == 0.0; /* other contacts than usual */
-            s->stays = rested && s->rests && memcmp(&before, &s->pose, sizeof before) == 0;
-            bool turns_in_place = g->kind == MOR_SPHERE || g->kind == MOR_DISC || g->kind == MOR_PARTICLE;
-            s->arm = (turns_in_place ? 0.0 : g->radius) + mor_norm(mor_sub(s->pose.position, b->x));
-            s->speed = mor_norm(b->v) + s->arm * mor_norm(b->w);
-            if (o->reach == 0) margin += sweep * w->h * (s->speed + w->surprise);
-        } else {
-            s->rests = s->stays = true;
-            if (s->margin == margin) continue; /* already in place */
-        }
-        s->margin = margin;
-        if (s->proxy < 0) continue;
-        mor_aabb box = mor_geometry_bounds(g, &s->pose);
-        mor_vec3 m = mor_v3(margin, margin, margin);
-        box.lower = mor_sub(box.lower, m);
-        box.upper = mor_add(box.upper, m);
-        mor_bvh_move(bp->tree, s->proxy, box);
-        if (b->kind != MOR_FIXED) ((int*)bp->moved.data)[bp->moved.count++] = s->proxy;
+        const shape_slot* s = &((const shape_slot*)bp->shapes.data)[i];
+        if (s->body < 0 || s->proxy < 0) continue;
+        mor_bvh_settle(bp->tree, s->proxy);
+        if (w->bodies[s->body].kind != MOR_FIXED) ((int*)bp->moved.data)[bp->moved.count++] = s->proxy;
     }
     return true;
 }
@@ -671,7 +704,7 @@ mor_code mor_detect(mor_broad_phase* bp, mor_found* found, const mor_collision_o
 {
     const mor_world* w = found->world;
     const mor_index_pair* pairs;
-    int count = update(w, bp, o, sweep)
+    int count = update(w, bp, o, sweep, found->workers)
                     ? mor_bvh_pairs(bp->tree, bp->moved.data, bp->moved.count, found->workers, &pairs, NULL)
                     : -1;
     if (count < 0) return mor_fail(error, MOR_SYSTEM, "out of memory in collision detection");

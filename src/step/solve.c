@@ -107,10 +107,11 @@ static void solve_by(mor_step* k, int index, int worker, struct mor_workers* wor
     if (k->threads > 1) island->formulate_time += mor_clock() - start;
 }
 
+enum { LARGE = 512 }; /* contacts */
+
 /* Do all threads work on this island together, if there are several? */
 static bool is_shared(const mor_step* k, int index)
 {
-    enum { LARGE = 512 }; /* contacts */
     return k->w->formulation->threads && !k->w->on_solve && k->islands[index].system.contact_count >= LARGE;
 }
 
@@ -214,29 +215,59 @@ static void anchor_contact(const mor_world* w, mor_contact* c, const double* p, 
     c->anchored = sticks;
 }
 
+/* Impulses of an answer go back to the contacts from `first` to before `last`. */
+static void store_contacts(const mor_step* k, const mor_island* island, int first, int last)
+{
+    const mor_world* w = k->w;
+    const mor_system* s = &island->system;
+    for (int c = first; c < last; c++) {
+        const mor_contact_row* row = &s->contacts[c];
+        const mor_block* b = &s->blocks[row->block];
+        const double* p = island->answer.impulses + b->row;
+        mor_contact* contact = &((mor_contact*)k->contacts.data)[row->contact];
+        mor_vec3 direction[3] = { contact->normal };
+        mor_contact_tangents(w, contact, &direction[1], &direction[2]);
+        contact->impulse = mor_v3(0, 0, 0);
+        for (int d = 0; d < b->dim && d < 3; d++) contact->impulse = mor_madd(contact->impulse, p[d], direction[d]);
+        contact->moment = mor_v3(0, 0, 0);
+        for (int d = 3; d < b->dim; d++)
+            contact->moment = mor_madd(contact->moment, row->turning * p[d], direction[(d - 2) % 3]);
+        contact->normal_impulse = p[0];
+        contact->held = island->answer.held[c];
+        if (w->options.sticking) anchor_contact(w, contact, p, b->dim);
+    }
+}
+
+enum { STORED = 128 }; /* contacts of a task */
+
+typedef struct storing {
+    const mor_step* k;
+    const mor_island* island;
+} storing;
+
+static void store_part(void* user, int index, int worker)
+{
+    (void)worker;
+    const storing* t = user;
+    int end = (index + 1) * STORED, count = t->island->system.contact_count;
+    store_contacts(t->k, t->island, index * STORED, end < count ? end : count);
+}
+
 /* Impulses of the answer go back to the contacts; the works of the step (docs/notation.md). */
 static void store_impulses(mor_step* k)
 {
     const mor_world* w = k->w;
-    mor_contact* contacts = k->contacts.data;
     k->correction_work = k->contact_work = 0.0;
     for (int i = 0; i < k->island_count; i++) {
         const mor_system* s = &k->islands[i].system;
+        storing t = { k, &k->islands[i] };
+        if (s->contact_count >= LARGE)
+            mor_workers_run(k->workers, (s->contact_count + STORED - 1) / STORED, store_part, &t);
+        else store_contacts(k, &k->islands[i], 0, s->contact_count);
         for (int c = 0; c < s->contact_count; c++) {
             const mor_contact_row* row = &s->contacts[c];
             const mor_block* b = &s->blocks[row->block];
             const double* p = k->islands[i].answer.impulses + b->row;
-            mor_contact* contact = &contacts[row->contact];
-            mor_vec3 direction[3] = { contact->normal };
-            mor_contact_tangents(w, contact, &direction[1], &direction[2]);
-            contact->impulse = mor_v3(0, 0, 0);
-            for (int d = 0; d < b->dim && d < 3; d++) contact->impulse = mor_madd(contact->impulse, p[d], direction[d]);
-            contact->moment = mor_v3(0, 0, 0);
-            for (int d = 3; d < b->dim; d++)
-                contact->moment = mor_madd(contact->moment, row->turning * p[d], direction[(d - 2) % 3]);
-            contact->normal_impulse = p[0];
-            contact->held = k->islands[i].answer.held[c];
-            if (w->options.sticking) anchor_contact(w, contact, p, b->dim);
             if (!w->formulation->project && !k->relinearised)
                 k->correction_work += p[0] * mor_max(0.0, -row->gap) / s->h;
             for (int d = 0; d < b->dim; d++) k->contact_work -= p[d] * row->drift[d];
