@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "moreau/lab.h"
+#include "serve/apng.h"
 #include "serve/browser.h"
 #include "serve/picture.h"
 
@@ -370,6 +371,38 @@ static void films_that_fail_are_told_and_leave_nothing(void** state)
     assert_non_null(strstr(error.text, "pictures are too many (at most 100000)"));
 }
 
+/* A film on a full disk, at every byte of it; pictures that end in the middle. */
+static void a_film_that_cannot_be_written_is_told(void** state)
+{
+    (void)state;
+    static unsigned char png[] = { 137, 'P', 'N', 'G', 13, 10,  26,  10,  0,   0, 0, 13, 'I', 'H', 'D', 'R',
+                                   0,   0,   0,   1,   0,  0,   0,   1,   8,   0, 0, 0,  0,   1,   2,   3,
+                                   4,   0,   0,   0,   2,  'I', 'D', 'A', 'T', 7, 8, 1,  2,   3,   4 };
+    for (size_t room = 1; room < 200; room++) {
+        unsigned char space[200];
+        FILE* file = fmemopen(space, room, "w");
+        mor_error error = { 0 };
+        assert_non_null(file);
+        setvbuf(file, NULL, _IONBF, 0);
+        mor_apng film = mor_apng_begin(file, 1, 1.0 / 100.0);
+        assert_int_equal(film.delay, 60000); /* the longest there is */
+        mor_code code = mor_apng_add(&film, png, sizeof png, &error);
+        if (!code) code = mor_apng_end(&film, &error);
+        /* signature, IHDR 25, acTL 20, fcTL 38, IDAT 14, IEND 12 */
+        assert_int_equal(code, room >= 8 + 25 + 20 + 38 + 14 + 12 ? MOR_OK : MOR_SYSTEM);
+        fclose(file);
+    }
+    assert_int_equal(mor_apng_begin(NULL, 1, 1e6).delay, 1);
+    FILE* nowhere = fopen("/dev/null", "w");
+    mor_error error = { 0 };
+    mor_apng film = mor_apng_begin(nowhere, 2, 10.0);
+    assert_int_equal(mor_apng_add(&film, png, 5, &error), MOR_BAD_INPUT);
+    assert_int_equal(mor_apng_add(&film, png, 40, &error), MOR_BAD_INPUT); /* it ends inside its pixels */
+    assert_int_equal(mor_apng_add(&film, png, sizeof png, &error), MOR_OK);
+    assert_int_equal(mor_apng_end(&film, &error), MOR_SYSTEM); /* two were announced */
+    fclose(nowhere);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -380,6 +413,7 @@ int main(void)
         cmocka_unit_test(a_missing_browser_is_told),
         cmocka_unit_test(an_animated_png_has_every_frame_in_order),
         cmocka_unit_test(films_go_through_the_encoder),
+        cmocka_unit_test(a_film_that_cannot_be_written_is_told),
         cmocka_unit_test(films_that_fail_are_told_and_leave_nothing),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -291,6 +291,75 @@ static void joints_of_a_robot_are_set(void** state)
     mor_world_destroy(w);
 }
 
+static void incomplete_changes_are_told_their_form(void** state)
+{
+    (void)state;
+    mor_world* w = build(pair);
+    static const struct {
+        const char *command, *form;
+    } bad[] = {
+        { "collision ", "collision NAME" },
+        { "epsilon ", "epsilon METRES or auto" },
+        { "step x", "step SECONDS" },
+        { "friction x", "friction MU" },
+        { "friction -1", "friction -1 is out of range" },
+        { "friction 101", "friction 101 is out of range" },
+        { "friction_of 1 0.3", "friction_of BODY MU NAME" },
+        { "friction_of 1 x a box", "friction_of BODY MU NAME" },
+        { "friction_of 1 nan a box", "friction nan is out of range" },
+        { "friction_of 7 0.3 a box", "not 'a box' any more" },
+        { "mass 1 2", "mass BODY KG NAME" },
+        { "mass 1", "mass BODY KG NAME" },
+        { "remove", "no such change" },
+        { "remove x", "remove BODY NAME" },
+        { "remove -1 ball", "not 'ball' any more" },
+        { "joint 0", "joint NUMBER POSITION NAME" },
+        { "joint 0 1 hinge", "joint 0 is not 'hinge' any more" },
+        { "joint -1 1 hinge", "joint -1 is not 'hinge' any more" },
+        { "add capsule -1 1 1 1 0 0 0", "" },
+        { "add sphere 1 1 1 -1 0 0 0", "" },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) refused(w, bad[i].command, bad[i].form);
+    assert_int_equal(mor_world_body_count(w), 3);
+    mor_world_destroy(w);
+}
+
+/* Areas: 4 x 2 and pi/4; the box is a polygon there. */
+static void bodies_are_added_in_the_plane(void** state)
+{
+    (void)state;
+    mor_world* w = build("moreau: 1\ndimension: 2\ngravity: [0, -10]\ntime: { step: 0.01, end: 1 }\n"
+                         "bodies: [ { name: first, shape: { disc: 1 } } ]\n");
+    apply(w, "add box 4 2 9 6 1 2 3");
+    apply(w, "add disc 0.5 0 0 2 5 6 7");
+    refused(w, "add sphere 1 1 1 1 0 0 0", "disc or box");
+    assert_int_equal(mor_world_body_count(w), 3);
+    mor_body_id box = mor_world_body(w, 1), disc = mor_world_body(w, 2);
+    assert_string_equal(mor_body_name(w, box), "added_1");
+    assert_string_equal(mor_body_name(w, disc), "added_2");
+    mor_vec3 x = mor_body_get_state(w, box).pose.position;
+    assert_true(x.x == 1.0 && x.y == 2.0 && x.z == 0.0);
+    /* about the centre: m (a^2 + b^2)/12 and m r^2/2 */
+    assert_float_equal(mor_body_mass(w, box).inertia.m[2][2], 6.0 * (16.0 + 4.0) / 12.0, 1e-12);
+    assert_float_equal(mor_body_mass(w, disc).inertia.m[2][2], 2.0 * 0.25 / 2.0, 1e-12);
+    mor_world_destroy(w);
+}
+
+/* "step" and numbers of the same body are replaced, others are not. */
+static void a_later_change_of_the_same_number_replaces_the_earlier(void** state)
+{
+    (void)state;
+    assert_true(mor_edit_replaces("step 0.01", "step 0.02"));
+    assert_true(mor_edit_replaces("mass 1 2 a", "mass 1 3 a"));
+    assert_true(mor_edit_replaces("friction_of 1 2 a", "friction_of 1 3 a"));
+    assert_false(mor_edit_replaces("mass 1 2 a", "mass 2 3 b"));
+    assert_false(mor_edit_replaces("mass x", "mass 1 2 a"));
+    assert_false(mor_edit_replaces("mass 1 2 a", "mass x"));
+    assert_false(mor_edit_replaces("mass 1 2 a", "friction_of 1 3 a"));
+    assert_false(mor_edit_replaces("remove 1 a", "remove 1 a"));
+    assert_false(mor_edit_replaces("nothing", "nothing"));
+}
+
 /* Whatever is said, the world can be stepped afterwards. */
 static void a_world_survives_noise(void** state)
 {
@@ -338,6 +407,9 @@ int main(void)
         cmocka_unit_test(joints_of_a_chain_are_set),
         cmocka_unit_test(a_loop_follows_its_crank),
         cmocka_unit_test(joints_of_a_robot_are_set),
+        cmocka_unit_test(incomplete_changes_are_told_their_form),
+        cmocka_unit_test(bodies_are_added_in_the_plane),
+        cmocka_unit_test(a_later_change_of_the_same_number_replaces_the_earlier),
         cmocka_unit_test(a_world_survives_noise),
     };
     return cmocka_run_group_tests(tests, NULL, end);

@@ -112,7 +112,7 @@ static mor_code set_friction_of(mor_world* w, const char* rest, mor_error* error
     int body, at = 0;
     double mu;
     mor_body_id id;
-    if (sscanf(rest, "%d %lf %n", &body, &mu, &at) != 2 || !at) return usage(error, "friction_of BODY MU NAME");
+    if (sscanf(rest, "%d %lf %n", &body, &mu, &at) != 2 || !rest[at]) return usage(error, "friction_of BODY MU NAME");
     if (!named_body(w, body, rest + at, &id, error) || !friction_allowed(mu, error)) return MOR_BAD_INPUT;
     int shapes = mor_body_shape_count(w, id), own = own_material(w, body);
     if (shapes == 0) return mor_fail(error, MOR_BAD_INPUT, "'%s' has no shapes and touches nothing", rest + at);
@@ -150,7 +150,7 @@ static mor_code set_mass(mor_world* w, const char* rest, mor_error* error)
     int body, at = 0;
     double mass;
     mor_body_id id;
-    if (sscanf(rest, "%d %lf %n", &body, &mass, &at) != 2 || !at) return usage(error, "mass BODY KG NAME");
+    if (sscanf(rest, "%d %lf %n", &body, &mass, &at) != 2 || !rest[at]) return usage(error, "mass BODY KG NAME");
     if (!named_body(w, body, rest + at, &id, error)) return MOR_BAD_INPUT;
     return mor_body_set_mass(w, id, mass, error);
 }
@@ -159,7 +159,7 @@ static mor_code remove_body(mor_world* w, const char* rest, mor_error* error)
 {
     int body, at = 0;
     mor_body_id id;
-    if (sscanf(rest, "%d %n", &body, &at) != 1 || !at) return usage(error, "remove BODY NAME");
+    if (sscanf(rest, "%d %n", &body, &at) != 1 || !rest[at]) return usage(error, "remove BODY NAME");
     if (!named_body(w, body, rest + at, &id, error)) return MOR_BAD_INPUT;
     bool link = mor_body_at(w, id)->robot != 0;
     const mor_link_group* groups = w->groups.data;
@@ -219,7 +219,7 @@ static mor_code set_joint(mor_world* w, const char* rest, mor_error* error)
 {
     int joint, at = 0, count = mor_joint_places(w, NULL);
     double q;
-    if (sscanf(rest, "%d %lf %n", &joint, &q, &at) != 2 || !at) return usage(error, "joint NUMBER POSITION NAME");
+    if (sscanf(rest, "%d %lf %n", &joint, &q, &at) != 2 || !rest[at]) return usage(error, "joint NUMBER POSITION NAME");
     mor_joint_place* places = calloc((size_t)count + 1, sizeof *places);
     if (!places) return mor_fail(error, MOR_SYSTEM, "out of memory");
     mor_joint_places(w, places);
