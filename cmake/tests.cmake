@@ -2,7 +2,7 @@
 # function of a file is called run_FILE. Files that replace functions of the C library stand alone.
 enable_testing()
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
-set(ALONE test_recorder)
+set(ALONE test_recorder test_memory)
 
 add_test(NAME script_install COMMAND ${CMAKE_SOURCE_DIR}/scripts/check-install ${CMAKE_BINARY_DIR})
 add_test(NAME script_check_tree COMMAND ${CMAKE_SOURCE_DIR}/scripts/test-check-tree)
@@ -18,6 +18,9 @@ add_test(NAME script_completions COMMAND ${CMAKE_SOURCE_DIR}/scripts/test-comple
 
 file(GLOB TEST_COMMON CONFIGURE_DEPENDS tests/common/*.c tests/exam/*.c)
 file(GLOB TEST_SOURCES CONFIGURE_DEPENDS tests/test_*.c)
+if(MOREAU_SANITIZE OR MOREAU_FUZZ) # which have their own allocator
+  list(FILTER TEST_SOURCES EXCLUDE REGEX test_memory)
+endif()
 add_library(tests_common OBJECT ${TEST_COMMON})
 add_executable(tests)
 

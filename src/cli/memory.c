@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "io/text/output.h"
 
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 enum { SMALL = 1 << 24 }; /* bytes */
@@ -43,6 +44,7 @@ static void* checked(void* block, size_t size)
     static const char text[] = "moreau: out of memory\n";
     if (block || size == 0 || size > SMALL) return block;
     if (write(2, text, sizeof text - 1) < 0) errno = ENOMEM; /* nobody listens; the status says it too */
+    mor_output_abandon();
     _exit(MOR_SYSTEM);
 }
 

@@ -38,8 +38,13 @@ bool mor_control_take(const mor_world* w, mor_control** twin)
     if (!c) return true;
     mor_control* t = *twin;
     if (!t) {
-        t = *twin = calloc(1, sizeof *t);
-        if (!t || !(t->scratch = mor_arena_create(&w->allocator))) return false;
+        t = calloc(1, sizeof *t);
+        if (t) t->scratch = mor_arena_create(&w->allocator);
+        if (!t || !t->scratch) {
+            free(t);
+            return false;
+        }
+        *twin = t;
     }
     if (!add_twins(w, t)) return false;
     if (t->state.capacity < c->state.count) {

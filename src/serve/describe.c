@@ -190,10 +190,11 @@ mor_code mor_view_describe_recording(FILE* out, const mor_recording* r, mor_erro
     double* t[TABLES] = { 0 };
     int rows[TABLES], mass_rows = 0, mass_columns, com_rows = 0, com_columns;
     mor_code code = read_tables(r, t, rows, error);
-    double* mass = code ? NULL : mor_recording_table(r, "/bodies/mass", &mass_rows, &mass_columns, error);
-    double* com = code ? NULL : mor_recording_table(r, "/bodies/com", &com_rows, &com_columns, error);
-    if (!code &&
-        (!mass || !com || mass_rows != info->bodies || com_rows != info->bodies || (com_rows > 0 && com_columns != 3)))
+    mor_error why = { 0 };
+    double* mass = code ? NULL : mor_recording_table(r, "/bodies/mass", &mass_rows, &mass_columns, &why);
+    double* com = mass ? mor_recording_table(r, "/bodies/com", &com_rows, &com_columns, &why) : NULL;
+    if (!code && !com) code = mor_fail(error, why.code, "%s", why.text);
+    if (!code && (mass_rows != info->bodies || com_rows != info->bodies || (com_rows > 0 && com_columns != 3)))
         code = mor_fail(error, MOR_BAD_INPUT, "%s:/bodies: one mass and one centre per body are expected", info->path);
     int color_rows = 0, color_columns = 0;
     bool colored = !code && mor_recording_has(r, "/bodies/color");

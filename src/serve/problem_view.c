@@ -45,9 +45,9 @@ mor_recording* mor_view_open(const char* path, int frame, const mor_library* lib
         return NULL;
     }
     if (r) return r;
-    mor_bpmd* file = mor_bpmd_open(path, &none);
+    mor_bpmd* file = first.code == MOR_SYSTEM ? NULL : mor_bpmd_open(path, &none);
     if (!file) {
-        if (error) *error = first;
+        if (error) *error = none.code == MOR_SYSTEM ? none : first;
         return NULL;
     }
     int count = mor_bpmd_count(file), kept = 0;

@@ -287,11 +287,12 @@ static mor_code check_target(const char* path, mor_error* error)
     if (there.st_size == 0) return MOR_OK;
     mor_h5 h5;
     char format[64] = "";
-    bool ours = mor_h5_open(&h5, path, NULL) == MOR_OK &&
-                mor_h5_get_text(&h5, "/meta", "format", format, sizeof format, NULL) == MOR_OK &&
-                strcmp(format, MOR_RECORDING_FORMAT) == 0;
+    mor_error why = { 0 };
+    mor_code code = mor_h5_open(&h5, path, &why);
+    if (!code) code = mor_h5_get_text(&h5, "/meta", "format", format, sizeof format, &why);
     mor_h5_close(&h5, NULL);
-    if (ours) return MOR_OK;
+    if (code == MOR_SYSTEM) return mor_fail(error, code, "%s", why.text);
+    if (!code && strcmp(format, MOR_RECORDING_FORMAT) == 0) return MOR_OK;
     return mor_fail(error, MOR_BAD_INPUT,
                     "%s: exists and is not a Moreau recording; it is not overwritten: remove it or give another name",
                     path);

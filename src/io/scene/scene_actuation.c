@@ -177,8 +177,7 @@ static mor_code read_inertia(mor_scene* scene, mor_scene_robot* robot, const mor
         if (!rotor) return MOR_SYSTEM;
         if ((code = mor_scene_by_joint(m, rotors, "rotor_inertia", rotor, error))) return code;
         mor_error inner = { 0 };
-        if (mor_reflected_inertia(n, ratio, rotor, coupling, matrix, &inner))
-            return mor_node_fail(at, error, "%s", inner.text);
+        if (mor_reflected_inertia(n, ratio, rotor, coupling, matrix, &inner)) return mor_node_pass(at, &inner, error);
         full = coupling != NULL;
         for (int j = 0; j < n; j++) diagonal[j] = matrix[j * (n + 1)];
     } else {
@@ -187,7 +186,7 @@ static mor_code read_inertia(mor_scene* scene, mor_scene_robot* robot, const mor
     if (code) return code;
     mor_error inner = { 0 };
     if (mor_robot_set_reflected(robot->model, full ? NULL : diagonal, full ? matrix : NULL, &inner))
-        return mor_node_fail(at, error, "%s", inner.text);
+        return mor_node_pass(at, &inner, error);
     return MOR_OK;
 }
 
@@ -242,7 +241,7 @@ static mor_code add_point_shape(mor_scene* scene, mor_scene_robot* robot, const 
     const mor_frame_def* f = mor_robot_frame(robot->model, frame);
     mor_error inner = { 0 };
     mor_geometry* g = radius > 0.0 ? mor_geometry_sphere(radius, &inner) : mor_geometry_point(&inner);
-    if (!g) return mor_node_fail(at, error, "%s", inner.text);
+    if (!g) return mor_node_pass(at, &inner, error);
     mor_scene_geometry* owned = mor_scene_alloc(scene, 1, sizeof *owned, error);
     if (!owned) {
         mor_geometry_release(g);
@@ -253,7 +252,7 @@ static mor_code add_point_shape(mor_scene* scene, mor_scene_robot* robot, const 
     mor_link_shape shape = {
         .link = f->link, .geometry = g, .pose = { mor_pose_point(&f->pose, p), f->pose.rotation }, .frame = frame
     };
-    if (mor_robot_add_shape(robot->model, &shape, &inner)) return mor_node_fail(at, error, "%s", inner.text);
+    if (mor_robot_add_shape(robot->model, &shape, &inner)) return mor_node_pass(at, &inner, error);
     return MOR_OK;
 }
 
@@ -372,5 +371,5 @@ mor_code mor_scene_add_actuation(const mor_scene* scene, mor_world* world, int r
     if (code == MOR_OK) return MOR_OK;
     const mor_node* at = mor_node_get(r->node, "motors");
     return code == MOR_SYSTEM ? mor_fail(error, code, "%s", inner.text)
-                              : mor_node_fail(at ? at : r->node, error, "%s", inner.text);
+                              : mor_node_pass(at ? at : r->node, &inner, error);
 }

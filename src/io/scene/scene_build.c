@@ -170,8 +170,7 @@ static mor_code add_body(const mor_scene* scene, mor_world* world, const mor_sce
     mor_error inner = { 0 };
     mor_body_id id = mor_world_add_body(world, &def, &inner);
     if (id.index1) return MOR_OK;
-    if (inner.code == MOR_SYSTEM) return mor_fail(error, MOR_SYSTEM, "%s", inner.text);
-    return mor_node_fail(body->node, error, "%s", inner.text);
+    return mor_node_pass(body->node, &inner, error);
 }
 
 static void on_user(void* scene, mor_world* world) { mor_scene_apply_forces(scene, world); }

@@ -206,8 +206,7 @@ static mor_code read_options(mor_scene* scene, const mor_node* map, const mor_co
         if (!type->fields || !type->fields->name)
             return mor_node_fail_key(n, error, "controllers of type '%s' have no options", type->name);
         if (n->kind != MOR_NODE_SCALAR) return mor_node_fail(n, error, "%s must be a single value", n->key);
-        if (mor_fields_set(type->fields, options, n->key, n->text, &inner))
-            return mor_node_fail(n, error, "%s", inner.text);
+        if (mor_fields_set(type->fields, options, n->key, n->text, &inner)) return mor_node_pass(n, &inner, error);
     }
     return code;
 }
@@ -329,8 +328,7 @@ mor_code mor_scene_add_controllers(const mor_scene* scene, mor_world* world, mor
     for (int i = 0; i < scene->controller_count; i++) {
         const mor_scene_controller* c = &scene->controllers[i];
         if (mor_world_add_controller(world, &c->def, &inner) >= 0) continue;
-        return inner.code == MOR_SYSTEM ? mor_fail(error, MOR_SYSTEM, "%s", inner.text)
-                                        : mor_node_fail(c->node, error, "%s", inner.text);
+        return mor_node_pass(c->node, &inner, error);
     }
     return check_bus(scene, world, error);
 }

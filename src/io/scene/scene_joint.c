@@ -185,9 +185,7 @@ mor_code mor_scene_add_joints(const mor_scene* scene, mor_world* world, mor_erro
                 return mor_node_fail(j->node, error, "unknown body '%s' of joint '%s'", j->body[k], def.name);
         }
         mor_error inner = { 0 };
-        if (mor_world_add_joint(world, &def, &inner) < 0)
-            return inner.code == MOR_SYSTEM ? mor_fail(error, MOR_SYSTEM, "%s", inner.text)
-                                            : mor_node_fail(j->node, error, "%s", inner.text);
+        if (mor_world_add_joint(world, &def, &inner) < 0) return mor_node_pass(j->node, &inner, error);
     }
     return MOR_OK;
 }

@@ -141,7 +141,7 @@ mor_code mor_scene_read_mjcf(mor_scene* scene, const mor_node* node, const mor_r
     mor_code code = check_keys(node, error);
     if (code) return code;
     mor_error inner = { 0 };
-    if (mor_mjcf_start(m, raw->key, &inner)) return mor_node_fail(mor_node_get(node, "key"), error, "%s", inner.text);
+    if (mor_mjcf_start(m, raw->key, &inner)) return mor_node_pass(mor_node_get(node, "key"), &inner, error);
     if (raw->name && strlen(raw->name) >= 30)
         return mor_node_fail(mor_node_get(node, "name"), error, "the name of a robot has at most 29 characters");
     snprintf(x->name, sizeof x->name, "%.29s", raw->name ? raw->name : m->model);

@@ -110,9 +110,7 @@ static mor_code read_model(mor_scene* scene, const mor_node* node, const mor_raw
     mor_error inner = { 0 };
     robot->model = mor_urdf_read(path, &o, notes, NOTES, &inner);
     robot->file = path;
-    if (!robot->model)
-        return inner.code == MOR_SYSTEM ? mor_fail(error, MOR_SYSTEM, "%s", inner.text)
-                                        : mor_node_fail(mor_node_get(node, "urdf"), error, "%s", inner.text);
+    if (!robot->model) return mor_node_pass(mor_node_get(node, "urdf"), &inner, error);
     return *notes ? mor_scene_note(scene, notes, error) : MOR_OK;
 }
 
@@ -219,7 +217,7 @@ static mor_code add_loop(mor_world* world, int robot, const mor_scene_robot* r, 
     }
     mor_robot_work_destroy(work);
     mor_error inner = { 0 };
-    if (mor_world_add_joint(world, &d, &inner) < 0) return mor_node_fail(l->node, error, "%s", inner.text);
+    if (mor_world_add_joint(world, &d, &inner) < 0) return mor_node_pass(l->node, &inner, error);
     return MOR_OK;
 }
 
@@ -242,9 +240,7 @@ static mor_code add_robot(const mor_scene* scene, mor_world* world, const mor_sc
     if (scene->maximal) mor_world_add_linkage(world, &def, &inner);
     else robot = mor_world_add_robot(world, &def, &inner);
     free(own);
-    if (inner.code != MOR_OK)
-        return inner.code == MOR_SYSTEM ? mor_fail(error, MOR_SYSTEM, "%s", inner.text)
-                                        : mor_node_fail(r->node, error, "%s", inner.text);
+    if (inner.code != MOR_OK) return mor_node_pass(r->node, &inner, error);
     *number = robot;
     mor_code code =
         robot >= 0 ? mor_scene_add_actuation(scene, world, robot, error) : mor_scene_refuse_actuation(r, error);

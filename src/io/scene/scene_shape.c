@@ -289,7 +289,7 @@ static mor_code scale_by(mor_scene* scene, mor_geometry** geometry, const mor_no
                              (*geometry)->kind == MOR_PLANE ? "plane" : "particle");
     mor_error inner = { 0 };
     mor_geometry* scaled = mor_geometry_scaled(*geometry, scale, &inner);
-    if (!scaled) return mor_node_fail(at, error, "%s", inner.text);
+    if (!scaled) return mor_node_pass(at, &inner, error);
     *geometry = scaled;
     return keep(scene, scaled, error);
 }

@@ -55,6 +55,12 @@ mor_code mor_node_fail(const mor_node* node, mor_error* error, const char* forma
     return code;
 }
 
+mor_code mor_node_pass(const mor_node* node, const mor_error* inner, mor_error* error)
+{
+    return inner->code == MOR_SYSTEM ? mor_fail(error, MOR_SYSTEM, "%s", inner->text)
+                                     : mor_node_fail(node, error, "%s", inner->text);
+}
+
 mor_code mor_node_fail_key(const mor_node* node, mor_error* error, const char* format, ...)
 {
     va_list args;

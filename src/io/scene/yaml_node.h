@@ -56,6 +56,8 @@ char* mor_document_text(mor_document* document, const char* text, size_t length,
 
 /* Fails at the value (or at its key). */
 mor_code mor_node_fail(const mor_node* node, mor_error* error, const char* format, ...) MOR_PRINTF(3, 4);
+/* Hands on what a call said: at this place when the input is bad, as it is when memory was short. */
+mor_code mor_node_pass(const mor_node* node, const mor_error* inner, mor_error* error);
 mor_code mor_node_fail_key(const mor_node* node, mor_error* error, const char* format, ...) MOR_PRINTF(3, 4);
 /* "a list", "a mapping", "'text'" for messages; writes into buffer when needed. */
 const char* mor_node_describe(const mor_node* node, char buffer[80]);

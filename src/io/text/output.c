@@ -110,6 +110,15 @@ FILE* mor_output_open(const char* path, mor_error* error)
     return NULL;
 }
 
+/* The temporary file that has a name now, "": none. Only for mor_output_abandon: of several at the same time, by
+ * threads, the last is known. */
+static char placed[ROOM];
+
+void mor_output_abandon(void)
+{
+    if (placed[0]) unlink(placed);
+}
+
 mor_code mor_output_place(FILE* file, const char* path, char* place, size_t size, mor_error* error)
 {
     char target[ROOM], part[ROOM], self[64];
@@ -123,6 +132,7 @@ mor_code mor_output_place(FILE* file, const char* path, char* place, size_t size
     if (own.st_nlink == 0) {
         snprintf(self, sizeof self, "/proc/self/fd/%d", fileno(file));
         unlink(part); /* of a process that had this number before */
+        strcpy(placed, part);
         if (linkat(AT_FDCWD, self, AT_FDCWD, part, AT_SYMLINK_FOLLOW) != 0) return cannot(path, errno, error);
     }
     return snprintf(place, size, "%s", part) < (int)size ? MOR_OK : cannot(path, ENAMETOOLONG, error);
@@ -186,6 +196,7 @@ mor_code mor_output_close(FILE* file, const char* path, bool keep, mor_error* er
     if (keep && !reason && !lost && temporary) reason = install(fileno(file), own.st_nlink > 0, target, part);
     if (!standard && fclose(file) != 0 && !reason) reason = errno;
     if (temporary && (!keep || reason || lost)) unlink(part);
+    if (strcmp(placed, part) == 0) placed[0] = '\0';
     if (keep && !reason && lost) return mor_fail(error, MOR_SYSTEM, "%.400s: some of it could not be written", path);
     if (!keep || !reason) return MOR_OK;
     return standard ? mor_fail(error, MOR_SYSTEM, "standard output cannot be written: %s", strerror(reason))

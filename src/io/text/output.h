@@ -17,6 +17,8 @@
 FILE* mor_output_open(const char* path, mor_error* error);
 /* For libraries that open files by name: where the temporary file lies until it is ended, TARGET.PROCESS.part. */
 mor_code mor_output_place(FILE* file, const char* path, char* place, size_t size, mor_error* error);
+/* Before the program ends on the spot: removes a temporary file that mor_output_place gave a name. */
+void mor_output_abandon(void);
 /* Ends it: with `keep`, and when all of it was written, it takes its name; else what was written goes away (what went
  * to a device, a pipe or standard output cannot). MOR_SYSTEM and a sentence when bytes were lost. */
 mor_code mor_output_close(FILE* file, const char* path, bool keep, mor_error* error);

@@ -1,0 +1,416 @@
+/* Memory runs out at every place of the library that allocates, once each (tests/faults/places.h), while scenes are
+ * read and stepped, recordings written, read and shown, problems stored: the call must give MOR_SYSTEM and say so, or do
+ * without, and give back all it had. Allocations of other libraries do not fail here: HDF5 crashes on them, which is
+ * why the command ends at once (cli/memory.c, scripts/test-faults). */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "faults/places.h"
+#include "io/bpmd/bpmd.h"
+#include "io/json/json_read.h"
+#include "lab/measured.h"
+#include "lab/plan.h"
+#include "moreau/derivative.h"
+#include "moreau/lab.h"
+#include "serve/export.h"
+#include "serve/live.h"
+#include "serve/problem_view.h"
+
+/* ------------------------------------------------------------------------------- the allocator */
+
+extern void* __libc_malloc(size_t size);
+extern void* __libc_calloc(size_t count, size_t size);
+extern void* __libc_realloc(void* block, size_t size);
+extern void __libc_free(void* block);
+
+enum { BLOCKS = 1 << 18, NUMBERS = 1 << 16 };
+static volatile bool armed, counting;
+static long seen, wanted;     /* allocations of this attempt; the one that fails, 0: none */
+static long numbers[NUMBERS]; /* the first of every place */
+static int number_count;
+static void* blocks[BLOCKS]; /* what the library holds; by address, NULL: empty */
+static long held;
+
+static size_t slot(const void* block)
+{
+    size_t k = ((uintptr_t)block >> 4) * 0x9e3779b97f4a7c15u >> 46;
+    while (blocks[k % BLOCKS] && blocks[k % BLOCKS] != block) k++;
+    return k % BLOCKS;
+}
+
+static void keep(void* block)
+{
+    if (!block) return;
+    blocks[slot(block)] = block;
+    held++;
+}
+
+/* Takes a block out of the table and closes the gap. */
+static void lose(const void* block)
+{
+    size_t k = slot(block);
+    if (!block || !blocks[k]) return;
+    blocks[k] = NULL;
+    held--;
+    for (size_t i = (k + 1) % BLOCKS; blocks[i]; i = (i + 1) % BLOCKS) {
+        void* moved = blocks[i];
+        blocks[i] = NULL;
+        blocks[slot(moved)] = moved;
+    }
+}
+
+/* Is this an allocation of the library while it is looked at, and does it fail? */
+static bool ours(const void* caller) { return armed && !places_looking && places_own(caller); }
+
+static bool fails(const void* caller)
+{
+    uint64_t place;
+    seen++;
+    if (counting && number_count < NUMBERS && places_new(caller, &place)) numbers[number_count++] = seen;
+    if (seen != wanted) return false;
+    errno = ENOMEM;
+    return true;
+}
+
+void* malloc(size_t size)
+{
+    const void* caller = __builtin_return_address(0);
+    if (!ours(caller)) return __libc_malloc(size);
+    if (fails(caller)) return NULL;
+    void* block = __libc_malloc(size);
+    keep(block);
+    return block;
+}
+
+void* calloc(size_t count, size_t size)
+{
+    const void* caller = __builtin_return_address(0);
+    if (!ours(caller)) return __libc_calloc(count, size);
+    if (fails(caller)) return NULL;
+    void* block = __libc_calloc(count, size);
+    keep(block);
+    return block;
+}
+
+void* realloc(void* block, size_t size)
+{
+    const void* caller = __builtin_return_address(0);
+    bool mine = ours(caller);
+    if (mine && size && fails(caller)) return NULL;
+    lose(block);
+    void* grown = __libc_realloc(block, size);
+    if (mine && size) keep(grown);
+    return grown;
+}
+
+void free(void* block)
+{
+    lose(block);
+    __libc_free(block);
+}
+
+/* ------------------------------------------------------------------------------- what is done */
+
+static char folder[64];
+
+static const char* at(const char* name)
+{
+    static char path[2][256];
+    static int next;
+    next = !next;
+    snprintf(path[next], sizeof *path, "%s/%s", folder, name);
+    return path[next];
+}
+
+/* A scene of the library, its world, and steps. */
+static mor_code run_scene(const char* name, int steps, mor_error* error)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/scenes/%s", MOREAU_SOURCE_DIR, name);
+    mor_scene* scene = mor_scene_load(path, NULL, NULL, error);
+    mor_world* w = scene ? mor_scene_build(scene, 1, error) : NULL;
+    mor_code code = w ? MOR_OK : error->code;
+    for (int i = 0; i < steps && !code; i++) code = mor_world_step(w, NULL, error);
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+    return code;
+}
+
+static mor_code with_world(mor_code (*what)(mor_world*, mor_scene*, mor_error*), const char* name, mor_error* error)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/scenes/%s", MOREAU_SOURCE_DIR, name);
+    mor_scene* scene = mor_scene_load(path, NULL, NULL, error);
+    mor_world* w = scene ? mor_scene_build(scene, 1, error) : NULL;
+    mor_code code = w ? what(w, scene, error) : error->code;
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+    return code;
+}
+
+static mor_code record_world(mor_world* w, mor_scene* scene, mor_error* error)
+{
+    mor_recorder* r = mor_recorder_open(at("out.h5"), w, scene, error);
+    if (!r) return error->code;
+    mor_code code = mor_world_add_observer(w, mor_recorder_observe, r, error);
+    for (int i = 0; i < 2 && !code; i++) code = mor_world_step(w, NULL, error);
+    mor_code closed = mor_recorder_close(r, code ? NULL : error);
+    return code ? code : closed;
+}
+
+static mor_code store_world(mor_world* w, mor_scene* scene, mor_error* error)
+{
+    remove(at("bpmd.h5")); /* frames are never written over others */
+    mor_bpmd_recorder* r = mor_bpmd_record(at("bpmd.h5"), w, scene, 1, error);
+    if (!r) return error->code;
+    mor_code code = MOR_OK;
+    for (int i = 0; i < 2 && !code; i++) code = mor_world_step(w, NULL, error);
+    mor_code closed = mor_bpmd_close(r, code ? NULL : error);
+    return code ? code : closed;
+}
+
+static mor_code derive_world(mor_world* w, mor_scene* scene, mor_error* error)
+{
+    (void)scene;
+    mor_derivative* d = NULL;
+    mor_code code = mor_world_step(w, NULL, error);
+    if (!code) code = mor_world_derivative(w, &(mor_input){ MOR_INPUT_GRAVITY, 0, 2 }, 1, &d, error);
+    if (!code) mor_derivative_destroy(d);
+    return code;
+}
+
+static mor_code show_world(mor_world* w, mor_scene* scene, mor_error* error)
+{
+    (void)w;
+    mor_live* live = mor_live_create(scene, &(mor_live_options){ .threads = 1, .paused = true }, error);
+    if (!live) return error->code;
+    mor_live_destroy(live);
+    return MOR_OK;
+}
+
+static const char* scene_name;
+static mor_code scene(mor_error* e) { return run_scene(scene_name, 1, e); }
+static mor_code record(mor_error* e) { return with_world(record_world, "benchmark/s4_slide.yaml", e); }
+static mor_code store(mor_error* e) { return with_world(store_world, "benchmark/s4_slide.yaml", e); }
+static mor_code derive(mor_error* e) { return with_world(derive_world, "benchmark/s4_slide.yaml", e); }
+static mor_code show(mor_error* e) { return with_world(show_world, "benchmark/s4_slide.yaml", e); }
+
+/* A recording as the viewer sees it: opened, described, all series, a frame, a page. */
+static mor_code view(mor_error* error)
+{
+    mor_recording* r = mor_recording_open(at("run.h5"), error);
+    if (!r) return error->code;
+    mor_bytes bytes = { 0 };
+    mor_view_frame frame = { 0 };
+    const mor_recording_info* info = mor_recording_get_info(r);
+    mor_code code = mor_view_series(&bytes, r, 100, error);
+    if (!code) code = mor_view_body(&bytes, r, 0, 100, error);
+    if (!code) code = mor_view_frame_create(&frame, info->bodies, error);
+    if (!code) code = mor_view_frame_read(&frame, r, info->frames - 1, error);
+    if (!code) mor_view_frame_write(&bytes, &frame);
+    if (!code && bytes.failed) code = mor_fail(error, MOR_SYSTEM, "out of memory");
+    mor_export_report report;
+    const mor_export_options options = { .most_bytes = 1e7, .rate = 60.0 };
+    if (!code) code = mor_export_html(at("page.html"), &r, 1, &options, &report, error);
+    mor_view_frame_free(&frame);
+    mor_bytes_free(&bytes);
+    mor_recording_close(r);
+    return code;
+}
+
+static mor_code read_problems(mor_error* error)
+{
+    mor_bpmd* file = mor_bpmd_open(at("problems.h5"), error);
+    if (!file) return error->code;
+    mor_bpmd_frame frame;
+    mor_code code = mor_bpmd_read(file, 0, &frame, error);
+    if (!code) mor_bpmd_frame_clear(&frame);
+    mor_bpmd_free(file);
+    if (code) return code;
+    mor_recording* r = mor_view_open(at("problems.h5"), 0, NULL, NULL, error);
+    if (!r) return error->code;
+    mor_recording_close(r);
+    return MOR_OK;
+}
+
+static mor_code read_json(mor_error* error)
+{
+    static const char text[] =
+        "{\"a\": [1, 2, {\"b\": \"long \\u00e4 text\"}], \"c\": null, \"d\": [true, false, [[]]]}";
+    mor_json_document* d = mor_json_read_text("text", text, sizeof text - 1, error);
+    if (!d) return error->code;
+    mor_json_free(d);
+    return MOR_OK;
+}
+
+static mor_code read_plan(mor_error* error)
+{
+    static const char text[] =
+        "moreau-sweep: 1\nscene: scene.yaml\nset: { time.end: 0.02 }\nparameters:\n"
+        "  - { path: time.step, values: [0.01, 0.005] }\n  - { path: bodies.box.mass, grid: [1, 2, 3] }\n"
+        "measures:\n  - { name: energy, path: energy.final }\n";
+    mor_plan* plan = mor_plan_parse(text, sizeof text - 1, "plan", error);
+    if (!plan) return error->code;
+    mor_plan_destroy(plan);
+    mor_measured table = { 0 };
+    mor_code code = mor_measured_read(&table, at("motion.csv"), error);
+    mor_measured_free(&table);
+    return code;
+}
+
+/* ------------------------------------------------------------------------------- the attempts */
+
+/* What the child that tries them is at, and what was wrong. */
+typedef struct told {
+    long number, tried, wrong;
+    char text[4096];
+} told;
+
+static mor_code attempt(mor_code (*what)(mor_error*), long number, mor_error* error)
+{
+    *error = (mor_error){ 0 };
+    seen = 0;
+    wanted = number;
+    armed = true;
+    mor_code code = what(error);
+    armed = false;
+    return code;
+}
+
+static void try_all(mor_code (*what)(mor_error*), told* t)
+{
+    mor_error error;
+    if (attempt(what, 0, &error)) { /* the first time fills what is kept for good, by HDF5 and others */
+        snprintf(t->text, sizeof t->text, "without a fault: %.400s", error.text);
+        t->wrong++;
+        return;
+    }
+    counting = true;
+    long before = held;
+    if (attempt(what, 0, &error)) snprintf(t->text, sizeof t->text, "the second time: %.400s", error.text), t->wrong++;
+    counting = false;
+    if (held != before)
+        snprintf(t->text, sizeof t->text, "%ld blocks are lost without a fault", held - before), t->wrong++;
+    for (int i = 0; i < number_count; i++) {
+        t->number = numbers[i];
+        before = held;
+        mor_code code = attempt(what, numbers[i], &error);
+        t->tried++;
+        bool told_so = strstr(error.text, "memory") != NULL; /* a solver tells it in its report: MOR_STOPPED */
+        bool good = code == MOR_OK || ((code == MOR_SYSTEM || code == MOR_STOPPED) && told_so);
+        if (good && held == before) continue;
+        size_t used = strlen(t->text);
+        snprintf(t->text + used, sizeof t->text - used, "\n    allocation %ld: code %d, '%.200s', %ld blocks lost",
+                 numbers[i], (int)code, error.text, held - before);
+        t->wrong++;
+    }
+}
+
+/* In a child: a crash is one of the answers that are wrong. */
+static void survives(mor_code (*what)(mor_error*))
+{
+    told* t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(t != MAP_FAILED);
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        static const int signals[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL }; /* not cmocka's */
+        for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) signal(signals[i], SIG_DFL);
+        try_all(what, t);
+        _exit(0);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (!WIFEXITED(status)) fail_msg("ends by signal %d at allocation %ld", WTERMSIG(status), t->number);
+    if (t->wrong) fail_msg("%ld of %ld wrong: %s", t->wrong, t->tried, t->text);
+    assert_true(t->tried > 0);
+    printf("    %ld places\n", t->tried);
+    munmap(t, sizeof *t);
+}
+
+#define SURVIVES(name, what)                                                                                           \
+    static void name(void** state)                                                                                     \
+    {                                                                                                                  \
+        (void)state;                                                                                                   \
+        survives(what);                                                                                                \
+    }
+
+/* One of every kind: contacts, chains, robots, controllers, loops, exact geometry, the plane, walks. */
+static void scenes_of_all_kinds_run(void** state)
+{
+    (void)state;
+    static const char* const names[] = { "benchmark/s4_slide.yaml",      "benchmark/s7.yaml",
+                                         "benchmark/s7_maximal.yaml",    "benchmark/sphere_stack.yaml",
+                                         "benchmark/s9_rod.yaml",        "control/gripper_lift.yaml",
+                                         "control/humanoid_stand.yaml",  "control/five_bar_hop.yaml",
+                                         "control/plate_arm.yaml",       "iftomm/iftomm_a03.yaml",
+                                         "mechanisms/slider_crank.yaml", "mechanisms/stewart.yaml",
+                                         "mechanisms/arm_on_floor.yaml", "new/new_planar.yaml",
+                                         "peg/peg_hills.yaml",           "peg/peg_in_hole.yaml" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        scene_name = names[i];
+        printf("    %s\n", names[i]);
+        survives(scene);
+    }
+}
+
+SURVIVES(a_recording_is_written, record)
+SURVIVES(problems_are_written, store)
+SURVIVES(a_step_is_derived, derive)
+SURVIVES(a_scene_runs_for_a_viewer, show)
+SURVIVES(a_recording_is_shown, view)
+SURVIVES(problems_are_read, read_problems)
+SURVIVES(json_is_read, read_json)
+SURVIVES(plans_and_motions_are_read, read_plan)
+
+static int open_all(void** state)
+{
+    (void)state;
+    mor_error error = { 0 };
+    places_begin();
+    snprintf(folder, sizeof folder, "/tmp/moreau-test-memory-XXXXXX");
+    if (!mkdtemp(folder) || record(&error) || store(&error)) {
+        print_error("%s\n", error.text);
+        return -1;
+    }
+    FILE* f = fopen(at("motion.csv"), "w");
+    if (!f) return -1;
+    fputs("time,x,y\n0,1,2\n0.1,3,4\n", f);
+    fclose(f);
+    return rename(at("out.h5"), at("run.h5")) || rename(at("bpmd.h5"), at("problems.h5"));
+}
+
+static int close_all(void** state)
+{
+    (void)state;
+    char line[128];
+    snprintf(line, sizeof line, "rm -rf %s", folder);
+    return system(line);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(json_is_read),
+        cmocka_unit_test(plans_and_motions_are_read),
+        cmocka_unit_test(scenes_of_all_kinds_run),
+        cmocka_unit_test(a_step_is_derived),
+        cmocka_unit_test(a_recording_is_written),
+        cmocka_unit_test(a_recording_is_shown),
+        cmocka_unit_test(problems_are_written),
+        cmocka_unit_test(problems_are_read),
+        cmocka_unit_test(a_scene_runs_for_a_viewer),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
