@@ -1,6 +1,6 @@
 /* Memory runs out at every place of the library that allocates, once each (tests/faults/places.h), while scenes are
- * read and stepped, recordings written, read and shown, problems stored: the call must give MOR_SYSTEM and say so, or do
- * without, and give back all it had. Allocations of other libraries do not fail here: HDF5 crashes on them, which is
+ * read and stepped, recordings written, read and shown, problems stored: the call must give MOR_SYSTEM and say so, or
+ * do without, and give back all it had. Allocations of other libraries do not fail here: HDF5 crashes on them, which is
  * why the command ends at once (cli/memory.c, scripts/test-faults). */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -6,6 +6,7 @@
 #include "io/recording/recording.h"
 #include "io/scene/scene_visual.h"
 #include "moreau/lab.h"
+#include "serve/frame.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -239,6 +240,47 @@ static void bodies_have_the_colours_of_the_scene_and_recordings_keep_them(void**
     mor_scene_destroy(scene);
 }
 
+/* What the viewer is told of the visuals: from the text of a description, up to the next list. */
+static char* visuals_of(char* description)
+{
+    char* from = strstr(description, "\"visuals\"");
+    assert_non_null(from);
+    return from;
+}
+
+/* A running scene reads its visuals from the scene, a recording from its own tables: the page is told the same. */
+static void a_recording_shows_the_visuals_of_its_scene(void** state)
+{
+    (void)state;
+    put("arm.xml", MJCF);
+    char text[400], path[128], *live = NULL, *stored = NULL;
+    size_t length;
+    snprintf(text, sizeof text,
+             "moreau: 1\ntime: { step: 0.001, end: 1 }\nrobots:\n  - { mjcf: %s/arm.xml, name: m }\n", folder);
+    snprintf(path, sizeof path, "%s/run.h5", folder);
+    mor_scene* scene;
+    mor_error error = { 0 };
+    mor_world* w = test_scene_text(text, &scene);
+    FILE* memory = open_memstream(&live, &length);
+    assert_true(mor_view_describe_world(memory, w, scene));
+    fclose(memory);
+    mor_recorder* r = mor_recorder_open(path, w, scene, &error);
+    if (!r) fail_msg("%s", error.text);
+    assert_int_equal(mor_recorder_close(r, &error), MOR_OK);
+    mor_recording* read = mor_recording_open(path, &error);
+    if (!read) fail_msg("%s", error.text);
+    memory = open_memstream(&stored, &length);
+    assert_int_equal(mor_view_describe_recording(memory, read, &error), MOR_OK);
+    fclose(memory);
+    assert_non_null(strstr(visuals_of(live), "\"color\": [0, 1, 0, 1]"));
+    assert_string_equal(visuals_of(live), visuals_of(stored));
+    free(live);
+    free(stored);
+    mor_recording_close(read);
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+}
+
 static void wrong_colours_are_refused_with_their_place(void** state)
 {
     (void)state;
@@ -263,6 +305,7 @@ int main(void)
         cmocka_unit_test(geoms_of_an_mjcf_model_are_drawn_by_group),
         cmocka_unit_test(triangles_of_shapes_enclose_their_volume),
         cmocka_unit_test(bodies_have_the_colours_of_the_scene_and_recordings_keep_them),
+        cmocka_unit_test(a_recording_shows_the_visuals_of_its_scene),
         cmocka_unit_test(wrong_colours_are_refused_with_their_place),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
