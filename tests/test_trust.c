@@ -14,6 +14,7 @@
 #include "lab/trust_look.h"
 
 static mor_trust trust;
+static double most_seconds; /* of a run; 0: any */
 
 static void look_at(const char* name, const char* text, const char* const* set)
 {
@@ -25,6 +26,7 @@ static void look_at(const char* name, const char* text, const char* const* set)
     mor_trust_options options = mor_trust_options_default();
     options.jobs = 2;
     options.set = set;
+    if (most_seconds > 0.0) options.time_limit = most_seconds;
     if (mor_trust_make(&trust, command_at(name), &options, &error)) fail_msg("%s", error.text);
 }
 
@@ -67,6 +69,19 @@ static void a_sliding_block_is_trusted_to_the_end(void** state)
     for (int i = 0; i < trust.level_count; i++) assert_int_equal(trust.levels[i].other, 0);
     expect("until t = 2 s");
     expect("small changes stay small");
+    mor_trust_free(&trust);
+}
+
+/* Nothing is known of runs that were cut off, and nothing is said of them. */
+static void a_run_without_an_end_is_not_called_chaotic(void** state)
+{
+    (void)state;
+    static const char* const set[] = { "time.end=20000", NULL };
+    most_seconds = 0.05;
+    look_at("endless.yaml", slope, set);
+    most_seconds = 0.0;
+    expect("The run of the scene itself has no end ('time_limit'): nothing can be compared.");
+    assert_null(strstr(trust.sentence, "chaotic"));
     mor_trust_free(&trust);
 }
 
@@ -172,6 +187,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sliding_block_is_trusted_to_the_end),
+        cmocka_unit_test(a_run_without_an_end_is_not_called_chaotic),
         cmocka_unit_test(a_block_that_is_about_to_slide_is_told),
         cmocka_unit_test(a_peg_that_jams_is_told),
         cmocka_unit_test(a_double_pendulum_is_chaotic),

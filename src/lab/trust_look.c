@@ -215,6 +215,11 @@ static void say_difference(mor_trust* t, const mor_trust_record* a, const mor_tr
 static void say_steps(mor_trust* t, int nominal)
 {
     double until = t->horizon;
+    if (t->runs[0].status >= MOR_TRIAL_REFUSED) {
+        say(t, "Steps cannot be judged: the run of the finest, %.3g s, has no end ('%s'). ", t->runs[0].value,
+            mor_trial_status_name(t->runs[0].status));
+        return;
+    }
     for (int i = 0; i <= nominal + 2; i++) {
         const mor_trust_run* r = &t->runs[i];
         if (r->status >= MOR_RUN_FAILED && r->status != MOR_RUN_APPROXIMATE) break;
@@ -311,6 +316,12 @@ mor_code mor_trust_look(mor_trust* t, const mor_trust_record* const* records, in
             if (!(t->runs[i].error_at[k] <= t->runs[i].error)) t->runs[i].error = t->runs[i].error_at[k];
     t->growth = growth_of(t);
     end_statistics(t, records, nominal);
+    if (t->runs[nominal].status >= MOR_TRIAL_REFUSED) {
+        t->horizon = 0.0;
+        say(t, "The run of the scene itself has no end ('%s'): nothing can be compared.",
+            mor_trial_status_name(t->runs[nominal].status));
+        return MOR_OK;
+    }
     if (t->runs[nominal].status >= MOR_RUN_FAILED && t->runs[nominal].status != MOR_RUN_APPROXIMATE)
         say(t, "The scene itself ends as '%s' at t = %.3g s: see moreau doctor. ",
             mor_trial_status_name(t->runs[nominal].status), t->runs[nominal].reached);
