@@ -223,21 +223,38 @@ static mor_equations* factor_blocks(const mor_step_form* step, const bool* activ
     return ok && mor_block_cholesky_factor(q->factor) ? q : NULL;
 }
 
+/* The rows that are solved, of all rows; and back. */
+static void gather(const mor_step_form* step, const mor_equations* q, const double* all, double* x)
+{
+    for (int i = 0; i < step->block_count; i++) {
+        if (q->number[i] < 0) continue;
+        const double* from = all + step->blocks[i].row;
+        double* to = x + q->offset[q->number[i]];
+        for (int d = 0; d < step->blocks[i].dim; d++) to[d] = from[d];
+    }
+}
+
+static void scatter(const mor_step_form* step, const mor_equations* q, const double* x, double* all)
+{
+    for (int i = 0; i < step->block_count; i++) {
+        if (q->number[i] < 0) continue;
+        const double* from = x + q->offset[q->number[i]];
+        double* to = all + step->blocks[i].row;
+        for (int d = 0; d < step->blocks[i].dim; d++) to[d] = from[d];
+    }
+}
+
 /* *left: what is left of the rows, as part of the largest of rhs, 0 if that is rounding. */
 static bool solve_rows(const mor_step_form* step, mor_equations* q, const double* rhs, double accuracy, double* p,
                        double* left)
 {
     *left = 0.0;
     if (q->n == 0) return true;
-    for (int i = 0; i < step->block_count; i++)
-        for (int d = 0; q->number[i] >= 0 && d < step->blocks[i].dim; d++)
-            q->r[q->offset[q->number[i]] + d] = rhs[step->blocks[i].row + d];
+    gather(step, q, rhs, q->r);
     double least = iterate(step, q, accuracy), scale = largest_of(q->n, q->r);
     if (!isfinite(least)) return false;
     if (least > 1e-10 * scale) *left = least / scale;
-    for (int i = 0; i < step->block_count; i++)
-        for (int d = 0; q->number[i] >= 0 && d < step->blocks[i].dim; d++)
-            p[step->blocks[i].row + d] = q->x[q->offset[q->number[i]] + d];
+    scatter(step, q, q->x, p);
     return true;
 }
 
@@ -256,10 +273,12 @@ mor_equations* mor_equations_factor(const mor_step_form* step, mor_arena* arena)
     return factor_blocks(step, NULL, arena);
 }
 
-bool mor_equations_solve_again(const mor_step_form* step, mor_equations* equations, const double* rhs, double* p)
+void mor_equations_solve_once(const mor_step_form* step, mor_equations* q, const double* rhs, double* p)
 {
-    double left;
-    return solve_rows(step, equations, rhs, 1e-13, p, &left) && left == 0.0;
+    if (q->n == 0) return;
+    gather(step, q, rhs, q->x);
+    mor_block_cholesky_solve(q->factor, q->x);
+    scatter(step, q, q->x, p);
 }
 
 bool mor_equations_solve(const mor_step_form* step, const double* rhs, double* p, mor_arena* arena)

@@ -10,10 +10,11 @@
 bool mor_equations_solve(const mor_step_form* step, const double* rhs, double* p, mor_arena* arena);
 
 /* The same in two parts, for several right-hand sides: the factor lives in the arena (NULL: out of memory, or not
- * finite); false also where the equations contradict each other. */
+ * finite). One solve leaves about 1e-9 of the right-hand side: the caller looks at its rows, and asks again for what is
+ * left of them. */
 typedef struct mor_equations mor_equations;
 mor_equations* mor_equations_factor(const mor_step_form* step, mor_arena* arena);
-bool mor_equations_solve_again(const mor_step_form* step, mor_equations* equations, const double* rhs, double* p);
+void mor_equations_solve_once(const mor_step_form* step, mor_equations* equations, const double* rhs, double* p);
 
 /* Has the step equations, and nothing else? */
 bool mor_equations_only(const mor_step_form* step);

@@ -183,6 +183,28 @@ static void fill(collector* from, const mor_joint* j, mor_row_block* b, int at, 
     }
 }
 
+/* All rows at once between free bodies and the world, as most joints are. False: another joint. */
+static bool fill_free(const mor_world* w, const mor_joint* j, mor_row_block* b, int n, const mor_joint_row* rows)
+{
+    for (int side = 0; side < 2; side++) {
+        int tree = j->body[side] < 0 ? -1 : w->bodies[j->body[side]].tree;
+        if (j->body[side] >= 0 && (tree < 0 || w->trees[tree].kind != &mor_tree_free)) return false;
+    }
+    for (int side = 0, at = 0; side < 2; side++) {
+        if (j->body[side] < 0) continue;
+        const mor_vec3 x = w->bodies[j->body[side]].x;
+        const double sign = side ? -1.0 : 1.0;
+        double* c = b->J[at++];
+        for (int k = 0; k < n; k++, c += 6) {
+            const mor_vec3 d = mor_scale(sign, rows[k].direction);
+            const mor_vec3 m = rows[k].spin ? d : mor_cross(mor_sub(rows[k].point, x), d);
+            if (!rows[k].spin) c[0] = d.x, c[1] = d.y, c[2] = d.z;
+            c[3] = m.x, c[4] = m.y, c[5] = m.z;
+        }
+    }
+    return true;
+}
+
 /* A block on the bodies of a joint, and on one more tree unless it is -1. */
 static mor_row_block* joint_block(collector* c, const mor_joint* j, mor_block_kind kind, int dim, int more)
 {
@@ -299,8 +321,8 @@ bool mor_collect_rows(mor_step* step, mor_row_block** blocks, int* count)
     int how = w->options.stabilisation;
     double gamma = how == MOR_STABILISE_IMPULSE ? 1.0 : how == MOR_STABILISE_BAUMGARTE ? w->options.gain : 0.0;
     for (int i = 0; i < w->joints.count; i++) {
-        mor_joint_row rows[6];
-        int n = mor_joint_equations(w, &joints[i], rows);
+        const mor_joint_row* rows;
+        int n = mor_joint_equations_kept(w, &joints[i], &rows);
         if (n == 0) { /* a free joint, or a spring between two points */
             free_rows(&c, &joints[i]);
             continue;
@@ -308,8 +330,9 @@ bool mor_collect_rows(mor_step* step, mor_row_block** blocks, int* count)
         mor_row_block* b = joint_block(&c, &joints[i], MOR_BLOCK_EQUATION, n, -1);
         if (!b) break;
         b->joint = i;
+        const bool done = fill_free(w, &joints[i], b, n, rows);
         for (int k = 0; k < n; k++) {
-            fill(&c, &joints[i], b, k, &rows[k]);
+            if (!done) fill(&c, &joints[i], b, k, &rows[k]);
             b->phi[k] = rows[k].phi;
             b->drift[k] = b->bias[k];
             b->predicted[k] = how == MOR_STABILISE_IMPULSE ? FADING * joints[i].correction[k] : 0.0;

@@ -179,6 +179,26 @@ MOR_ALWAYS_INLINE bool make_factor_block(mor_block_cholesky* c, const node* k, e
     return true;
 }
 
+/* D_i -= B_i B_i', its lower triangle: the factor reads no more. */
+MOR_ALWAYS_INLINE void update_own_sized(double* D, const double* B, int p, int n)
+{
+    for (int i = 0; i < p; i++)
+        for (int j = 0; j <= i; j++) {
+            double s = 0.0;
+            if (n < 4)
+                for (int k = 0; k < n; k++) s += B[i * n + k] * B[j * n + k];
+            else s = mor_inner(n, B + i * n, B + j * n);
+            D[i * p + j] -= s;
+        }
+}
+
+MOR_ALWAYS_INLINE void update_own(double* D, const double* B, int p, int n)
+{
+#define UPDATE(size) (p == (size) ? update_own_sized(D, B, size, size) : update_own_sized(D, B, p, size))
+    WITH_SIZE(n, UPDATE);
+#undef UPDATE
+}
+
 /* A_ij -= B_i B_j' where target is stored p x q as i x j (or transposed). */
 MOR_ALWAYS_INLINE void update_sized(double* target, int row, int column, const double* Bi, int p, const double* Bj,
                                     int q, int n)
@@ -221,7 +241,7 @@ MOR_ALWAYS_INLINE bool eliminate_body(mor_block_cholesky* c, int number)
         node* i = &c->nodes[ni];
         const double* Bi = k->edges[a].block;
         if (!i->D) return false;
-        update(i->D, false, Bi, i->dim, Bi, i->dim, k->dim);
+        update_own(i->D, Bi, i->dim, k->dim);
         for (int e = 0; e < i->degree; e++) c->mark[i->edges[e].to] = e;
         for (int b = a + 1; b < k->degree; b++) {
             int nj = k->edges[b].to;

@@ -64,13 +64,28 @@ MOR_ALWAYS_INLINE void mor_rows3(int n, const double* A, const double* v, double
     u[0] += a[0] + a[1], u[1] += b[0] + b[1], u[2] += c[0] + c[1];
 }
 
+/* u += A v, A dim x 6, two rows at a time */
+MOR_ALWAYS_INLINE void mor_rows_six(int dim, const double* A, const double* v, double* u)
+{
+    const mor_four a = MOR_FOUR_AT(v);
+    const mor_two c = MOR_TWO_AT(v + 4);
+    int d = 0;
+    for (; d + 2 <= dim; d += 2, A += 12) {
+        mor_four x = a * MOR_FOUR_AT(A), y = a * MOR_FOUR_AT(A + 6);
+        mor_two s = MOR_FOLD(x) + c * MOR_TWO_AT(A + 4), t = MOR_FOLD(y) + c * MOR_TWO_AT(A + 10);
+        MOR_TWO_TO(u + d) += __builtin_shufflevector(s, t, 0, 2) + __builtin_shufflevector(s, t, 1, 3);
+    }
+    if (d < dim) u[d] += mor_inner(6, A, v);
+}
+
 /* u += A v, A dim x n: contacts with friction have three rows, joints up to six, and most trees six velocities. */
 MOR_ALWAYS_INLINE void mor_rows(int dim, int n, const double* A, const double* v, double* u)
 {
     if (dim == 3) {
         mor_rows3(n, A, v, u);
     } else if (n == 6) {
-        for (int d = 0; d < dim; d++, A += 6) u[d] += mor_inner(6, A, v);
+        if (dim == 5) mor_rows_six(5, A, v, u);
+        else mor_rows_six(dim, A, v, u);
     } else {
         for (int d = 0; d < dim; d++, A += n) u[d] += mor_inner(n, A, v);
     }
@@ -154,27 +169,19 @@ MOR_ALWAYS_INLINE void mor_gram3_used(int n, unsigned long long used, const doub
     MOR_GRAM3_REST(k, rest);
 }
 
-/* W += A B', A p x n, B q x n, W p x q row-major. Products with six velocities go two at a time. */
+/* W += A B', A p x n, B q x n, W p x q row-major: joints of five equations between bodies of six velocities are
+ * frequent. */
 MOR_ALWAYS_INLINE void mor_gram(int p, int q, int n, const double* A, const double* B, double* W)
 {
     if (p == 3 && q == 3) {
         mor_gram3(n, A, B, W);
-        return;
-    }
-    for (int i = 0; i < p; i++, A += n, W += q) {
-        int j = 0;
-        if (n == 6) {
-            const mor_four a = MOR_FOUR_AT(A);
-            const mor_two c = MOR_TWO_AT(A + 4);
-            for (; j + 2 <= q; j += 2) {
-                const double* b = B + 6 * j;
-                mor_four x = a * MOR_FOUR_AT(b), y = a * MOR_FOUR_AT(b + 6);
-                mor_two s = MOR_FOLD(x) + c * MOR_TWO_AT(b + 4), t = MOR_FOLD(y) + c * MOR_TWO_AT(b + 10);
-                MOR_TWO_TO(W + j) += __builtin_shufflevector(s, t, 0, 2) + __builtin_shufflevector(s, t, 1, 3);
-            }
-            if (j < q) W[j] += mor_inner(6, A, B + 6 * j), j++;
-        }
-        for (; j < q; j++) W[j] += mor_inner(n, A, B + j * n);
+    } else if (n == 6 && p == 5 && q == 5) {
+        for (int i = 0; i < 5; i++) mor_rows_six(5, B, A + 6 * i, W + 5 * i);
+    } else if (n == 6) {
+        for (int i = 0; i < p; i++) mor_rows_six(q, B, A + 6 * i, W + q * i);
+    } else {
+        for (int i = 0; i < p; i++, A += n, W += q)
+            for (int j = 0; j < q; j++) W[j] += mor_inner(n, A, B + j * n);
     }
 }
 

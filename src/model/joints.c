@@ -23,6 +23,7 @@
 #include "base/elementary.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -100,6 +101,27 @@ int mor_joint_equations(const mor_world* w, const mor_joint* j, mor_joint_row ro
         for (int i = 0; i < 2; i++) rows[n++] = (mor_joint_row){ true, ea[i], middle, mor_dot(c, ea[i]) };
     }
     return n;
+}
+
+/* x and q of a body are neighbours. */
+_Static_assert(offsetof(mor_body, q) == offsetof(mor_body, x) + sizeof(mor_vec3) &&
+                   sizeof(mor_pose) == sizeof(mor_vec3) + sizeof(mor_quat),
+               "a body's place is not a pose");
+
+int mor_joint_equations_kept(const mor_world* w, mor_joint* j, const mor_joint_row** rows)
+{
+    mor_joint_look* look = &j->look;
+    bool same = look->count >= 0;
+    for (int side = 0; side < 2; side++) {
+        if (j->body[side] < 0) continue;
+        const mor_vec3* place = &w->bodies[j->body[side]].x;
+        if (same && memcmp(place, &look->at[side], sizeof(mor_pose)) == 0) continue;
+        memcpy(&look->at[side], place, sizeof(mor_pose));
+        same = false;
+    }
+    if (!same) look->count = mor_joint_equations(w, j, look->rows);
+    *rows = look->rows;
+    return look->count;
 }
 
 bool mor_joint_free_row(const mor_world* w, const mor_joint* j, mor_joint_row* row)
@@ -226,7 +248,7 @@ int mor_world_add_joint(mor_world* w, const mor_joint_def* def, mor_error* error
         mor_fail(error, MOR_SYSTEM, "out of memory");
         return -1;
     }
-    mor_joint j = { .def = *def, .spring = -1 };
+    mor_joint j = { .def = *def, .spring = -1, .look.count = -1 };
     mor_vec3 z = mor_normalize(def->axis, mor_v3(0, 0, 1));
     /* in the plane x_A stands up, and its row is left out */
     bool flat = w->dimension == 2 && def->kind == MOR_JOINT_PRISMATIC;

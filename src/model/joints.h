@@ -4,20 +4,15 @@
 
 #include "model/world.h"
 
-/* One equation phi = 0 with d(phi)/dt = direction . (velocity of body 0 - velocity of body 1): of their
- * material points at `point`, or of their angular velocities. */
-typedef struct mor_joint_row {
-    bool spin;
-    mor_vec3 direction, point;
-    double phi; /* m or rad */
-} mor_joint_row;
-
 /* The rotation that takes z to the unit vector a the short way. */
 mor_quat mor_joint_axis_frame(mor_vec3 a);
 /* The joint frame on one side, in the world. */
 mor_pose mor_joint_frame(const mor_world* world, const mor_joint* joint, int side);
 /* Writes the equations of a joint at the present state; returns how many, at most 6. */
 int mor_joint_equations(const mor_world* world, const mor_joint* joint, mor_joint_row rows[6]);
+/* The same, kept with the joint: bodies that are where they were have the equations they had. Those of the end of a
+ * step are those of the next one's start. The rows are good until the next call. */
+int mor_joint_equations_kept(const mor_world* world, mor_joint* joint, const mor_joint_row** rows);
 /* A distance joint with a spring, damper or limits: it has no equations, but a free coordinate. */
 bool mor_joint_soft(const mor_joint* joint);
 /* The free coordinate of a revolute or prismatic joint or a soft distance (phi holds it, angles unwound near

@@ -141,6 +141,21 @@ typedef struct mor_robot {
     bool touched;                    /* the step at hand has a contact with one of its links */
 } mor_robot;
 
+/* One equation phi = 0 with d(phi)/dt = direction . (velocity of body 0 - velocity of body 1): of their
+ * material points at `point`, or of their angular velocities. */
+typedef struct mor_joint_row {
+    bool spin;
+    mor_vec3 direction, point;
+    double phi; /* m or rad */
+} mor_joint_row;
+
+/* The equations of a joint where its bodies were last looked at (mor_joint_equations_kept). */
+typedef struct mor_joint_look {
+    int count; /* -1: never */
+    mor_pose at[2];
+    mor_joint_row rows[6];
+} mor_joint_look;
+
 /* A joint between two bodies in maximal coordinates; also closes loops between links of robots. */
 typedef struct mor_joint {
     mor_joint_def def;
@@ -151,6 +166,7 @@ typedef struct mor_joint {
     double correction[6]; /* m/s: what the stabilisation added to the last step's motion (step/stabilise.c) */
     int spring;           /* the tree that stands for its spring and damper, -1: none */
     bool articulated;     /* a tree of links holds it: no equations, only motor and spring (articulate.c) */
+    mor_joint_look look;  /* of drafts only */
 } mor_joint;
 
 /* Links of a robot that may touch each other, in either coordinates. */

@@ -6,10 +6,11 @@
  *     max_gain      = max_k  E_k - E_0 - W_applied,k - W_contact,k - W_correction,k - W_projection,k
  *     max_step_gain = max_k  E_k - E_(k-1) - W_projection of step k                 (both 0 for a passive method)
  *
- * Cost per step: O(1) beside one call of mor_world_joint_error when there are joints. */
+ * Cost per step: O(1). */
 #include "moreau/run.h"
 
 #include "base/elementary.h"
+#include "model/world.h"
 #include "step/deep.h"
 
 #include <math.h>
@@ -197,8 +198,7 @@ mor_code mor_run_count(mor_run* run, const mor_step_report* r, bool advanced, mo
     s->max_iterations = larger(s->max_iterations, r->iterations);
     s->max_contacts = larger(s->max_contacts, r->contacts);
     s->max_problem_size = larger(s->max_problem_size, r->problem_size);
-    if (mor_world_joint_count(run->world))
-        s->max_joint_error = mor_max(s->max_joint_error, mor_world_joint_error(run->world));
+    s->max_joint_error = mor_max(s->max_joint_error, run->world->joint_error);
     return MOR_OK;
 }
 

@@ -28,6 +28,7 @@
 #include "formulation/equations.h"
 #include "formulation/rows.h"
 #include "formulation/step_problem.h"
+#include "linalg/rows.h"
 #include "model/joints.h"
 #include "problem/step.h"
 #include "step/draft.h"
@@ -36,8 +37,9 @@
 
 enum { ROUNDS = 10 };
 
-#define SMALL 3e-5     /* of the radius of the smallest shape on a joint: what a joint may be open */
-#define ROUNDING 1e-12 /* of the velocities of an island: rows that hold within this hold */
+#define SMALL 3e-5          /* of the radius of the smallest shape on a joint: what a joint may be open */
+#define ROUNDING 1e-12      /* of the velocities of an island: rows that hold within this hold */
+#define CONTRADICTION 1e-10 /* of what the rows are asked for: more is not rounding, they contradict each other */
 
 /* What joints may be open: the option, or less between small bodies. Closing a joint lifts bodies. */
 static double position_tolerance(const mor_world* w)
@@ -68,22 +70,16 @@ static bool correction(const mor_step* k, const mor_system* s, const double* rhs
 static double violation(const mor_island* island, bool velocity, double* out)
 {
     const mor_system* s = &island->system;
+    const mor_step_form form = mor_system_form(s);
     double largest = 0.0;
-    memset(out, 0, (size_t)s->row_count * sizeof *out);
+    if (velocity) mor_step_rows_change(&form, s->nu, out);
+    else memset(out, 0, (size_t)s->row_count * sizeof *out);
     for (int r = 0; r < island->row_block_count; r++) {
         const mor_block* b = &s->blocks[s->contact_count + r];
-        if (b->kind != MOR_BLOCK_EQUATION) continue;
+        const double* own = velocity ? island->rows[r]->drift : island->rows[r]->phi;
         double square = 0.0;
         for (int d = 0; d < b->dim; d++) {
-            double x = island->rows[r]->phi[d];
-            if (velocity) {
-                x = island->rows[r]->drift[d];
-                for (int e = b->entry; e < b->entry + b->entry_count; e++) {
-                    const mor_tree_block* t = &s->trees[s->entries[e].tree];
-                    const double* J = s->jacobian + s->entries[e].start + d * t->dof;
-                    for (int m = 0; m < t->dof; m++) x += J[m] * s->nu[t->offset + m];
-                }
-            }
+            double x = b->kind == MOR_BLOCK_EQUATION ? out[b->row + d] + own[d] : 0.0;
             out[b->row + d] = -x;
             square += x * x;
         }
@@ -151,12 +147,11 @@ static mor_code take_back(const mor_step* k)
             const mor_block* block = &s->blocks[b];
             if (block->kind != MOR_BLOCK_EQUATION) continue;
             any = true;
+            double back[6];
+            for (int d = 0; d < block->dim; d++) back[d] = -rest * island->answer.impulses[block->row + d];
             for (int e = block->entry; e < block->entry + block->entry_count; e++) {
                 const mor_tree_block* t = &s->trees[s->entries[e].tree];
-                const double* Y = s->response + s->entries[e].start;
-                for (int d = 0; d < block->dim; d++)
-                    for (int m = 0; m < t->dof; m++)
-                        delta[t->offset + m] -= rest * Y[d * t->dof + m] * island->answer.impulses[block->row + d];
+                mor_push(block->dim, t->dof, s->response + s->entries[e].start, back, delta + t->offset);
             }
         }
         if (any) apply(k->w, island, delta, true);
@@ -176,18 +171,33 @@ static mor_code correct_velocities(const mor_step* step, double tolerance)
     return code;
 }
 
+/* mor_world_joint_error of a draft. */
+static double joint_error(mor_world* w)
+{
+    double largest = 0.0;
+    mor_joint* joints = w->joints.data;
+    for (int i = 0; i < w->joints.count; i++) {
+        const mor_joint_row* rows;
+        int n = mor_joint_equations_kept(w, &joints[i], &rows);
+        double square = 0.0;
+        for (int k = 0; k < n; k++) square += rows[k].phi * rows[k].phi;
+        if (!(sqrt(square) <= largest)) largest = sqrt(square);
+    }
+    return largest;
+}
+
 mor_code mor_stabilise_velocities(mor_step* k)
 {
     mor_world* w = k->w;
     if (w->joints.count == 0) return MOR_OK;
     mor_code code = take_back(k);
     if (code) return code;
-    w->joint_error = mor_world_joint_error(w);
+    w->joint_error = joint_error(w);
     if (w->options.stabilisation == MOR_STABILISE_IMPULSE || w->options.stabilisation == MOR_STABILISE_PROJECTION) {
         double tolerance = position_tolerance(w);
         if (w->joint_error > tolerance) {
             code = correct_positions(k, tolerance, ROUNDS);
-            w->joint_error = mor_world_joint_error(w);
+            w->joint_error = joint_error(w);
         }
         if (!code) code = correct_velocities(k, w->options.velocity_tolerance);
     }
@@ -212,8 +222,8 @@ static double add_violation(mor_world* w, mor_island* island)
     for (int r = 0; r < island->row_block_count; r++) {
         mor_row_block* b = island->rows[r];
         if (b->joint < 0) continue;
-        mor_joint_row rows[6];
-        mor_joint_equations(w, &joints[b->joint], rows);
+        const mor_joint_row* rows;
+        mor_joint_equations_kept(w, &joints[b->joint], &rows);
         double square = 0.0;
         for (int k = 0; k < b->dim; k++) {
             double phi = rows[b->of[k]].phi;
@@ -288,20 +298,32 @@ static bool begin_mover(const mor_step* k, const mor_island* island, mover* m)
     return m->equations != NULL;
 }
 
-/* What add_violation put into the rows moves the answer. False: the rows do not hold afterwards, it has to be solved
- * for. */
+/* What add_violation put into the rows moves the answer: W p = -(rows of the answer), until they hold. False: they do
+ * not, and it has to be solved for. */
 static bool move_answer(mor_step* k, mor_island* island, mover* m)
 {
+    enum { AGAIN = 4 };
     const mor_world* w = k->w;
     const mor_system* s = &island->system;
-    for (int i = 0; i < s->row_count; i++) m->phi[i] = m->bias[i] - s->bias[i];
-    if (!mor_equations_solve_again(&m->form, m->equations, m->phi, m->p)) return false;
-    mor_system_velocity(s, m->p, m->delta);
-    for (int i = 0; i < s->row_count; i++) island->answer.impulses[i] += m->p[i];
-    for (int i = 0; i < s->dof; i++) island->answer.nu[i] += m->delta[i] - s->nu_free[i];
+    double off = INFINITY, least = ROUNDING * m->fastest, asked = 0.0;
+    for (int i = 0; i < s->row_count; i++) {
+        m->phi[i] = m->bias[i] - s->bias[i];
+        asked = mor_max(asked, fabs(m->phi[i]));
+    }
     memcpy(m->bias, s->bias, (size_t)s->row_count * sizeof(double));
-    double off = rows_off(m, island);
-    if (!(off <= ROUNDING * m->fastest || off <= w->solver_options.tol)) return false;
+    for (int round = 0; round < AGAIN && off > least; round++) {
+        if (round)
+            for (int i = 0; i < s->row_count; i++) m->phi[i] = -m->phi[i];
+        mor_equations_solve_once(&m->form, m->equations, m->phi, m->p);
+        mor_step_change(&m->form, m->p, m->delta);
+        for (int i = 0; i < s->row_count; i++) island->answer.impulses[i] += m->p[i];
+        for (int i = 0; i < s->dof; i++) island->answer.nu[i] += m->delta[i];
+        double now = rows_off(m, island);
+        bool slow = !(now < 0.5 * off);
+        off = now;
+        if (slow) break;
+    }
+    if (!(off <= least || (off <= w->solver_options.tol && off <= CONTRADICTION * asked))) return false;
     island->report.residual.velocity = mor_max(island->report.residual.velocity, off);
     for (int t = 0; t < s->tree_count; t++)
         memcpy(k->nu_new + w->trees[island->tree_of[t]].offset, island->answer.nu + s->trees[t].offset,

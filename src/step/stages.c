@@ -264,6 +264,7 @@ mor_code mor_measure_observed(mor_step* k, const mor_projection_observer* observ
     if (!code && projects(k->w) && !k->w->formulation->project) {
         k->raw_penetration = mor_max(k->raw_penetration, k->w->deepest);
         code = mor_project_positions(k, &k->ahead, PASSES, detect_ahead, observer, error);
+        if (k->projected && k->w->joints.count) k->w->joint_error = mor_world_joint_error(k->w);
     }
     k->measured = !code;
     return code;
