@@ -122,6 +122,8 @@ struct mor_step {
     /* what came of it */
     mor_timing timing;
     mor_timing earlier; /* of attempts before this one */
+    mor_timing shares;  /* of the stages in the last step that was timed by them, each over the total, which is in s */
+    bool whole;         /* this attempt is timed as a whole (step/step.c) */
     bool in_parts;      /* one part of a step: observers wait for the last */
     double correction_work, contact_work, applied_work;
     double raw_penetration, projection_work; /* of the position projection */

@@ -18,6 +18,7 @@
 #include "problem/convert.h"
 #include "problem/judge.h"
 #include "solver/tree_newton.h"
+#include "solver/untimed.h"
 
 enum { LONGEST = 3 }; /* conversions in a row: STEP -> MLCP -> LCP, and one to spare */
 
@@ -307,9 +308,9 @@ static void verdict(driver* d, const double* x, double* z, double tol, const mor
                  posed(d)->size);
 }
 
-/* Conversion, solver, verdict. The caller releases the chain. */
+/* Conversion, solver, verdict. The caller releases the chain. timed: the report says how long it took. */
 static mor_report drive(driver* d, const mor_solver* solver, const void* options, const mor_solve_options* so,
-                        double* z, mor_arena* arena)
+                        bool timed, double* z, mor_arena* arena)
 {
     const mor_problem* problem = d->original;
     mor_error error; /* not cleared, as the chain: it would cost a small problem as much as its solution */
@@ -348,18 +349,18 @@ static mor_report drive(driver* d, const mor_solver* solver, const void* options
                             .interrupt = so->interrupt };
     context.max_iter = so->max_iter > 0 ? so->max_iter : solver->max_iter;
     size_t mark = mor_arena_mark(arena);
-    context.start = mor_context_clock(&context);
+    context.start = timed ? mor_context_clock(&context) : entered;
     context.deadline = so->time_limit > 0.0 ? entered + so->time_limit : 0.0;
     mor_report report = mor_out_of_time(&context) ? ended(MOR_TIME_LIMIT, "its form alone took the time there was")
                                                   : solver->solve(given, options, &context, x);
-    report.time_s = mor_context_clock(&context) - context.start;
+    report.time_s = timed ? mor_context_clock(&context) - context.start : 0.0;
     mor_arena_release(arena, mark);
     verdict(d, x, z, so->tol, &context, &report);
     return report;
 }
 
-mor_report mor_solve(const mor_solver* solver, const void* options, const mor_problem* problem,
-                     const mor_solve_options* solve_options, double* z, mor_arena* arena)
+static mor_report solve(const mor_solver* solver, const void* options, const mor_problem* problem,
+                        const mor_solve_options* solve_options, bool timed, double* z, mor_arena* arena)
 {
     assert(solver && problem && (z || mor_problem_unknowns(problem) == 0));
     mor_solve_options so = solve_options ? *solve_options : mor_solve_options_default();
@@ -369,9 +370,21 @@ mor_report mor_solve(const mor_solver* solver, const void* options, const mor_pr
     size_t mark = mor_arena_mark(arena);
     driver d;
     d.original = problem, d.count = 0, d.memory = NULL, d.guess = NULL;
-    mor_report report = drive(&d, solver, options, &so, z, arena);
+    mor_report report = drive(&d, solver, options, &so, timed, z, arena);
     release_chain(&d);
     if (own) mor_arena_destroy(own);
     else mor_arena_release(arena, mark);
     return report;
+}
+
+mor_report mor_solve(const mor_solver* solver, const void* options, const mor_problem* problem,
+                     const mor_solve_options* solve_options, double* z, mor_arena* arena)
+{
+    return solve(solver, options, problem, solve_options, true, z, arena);
+}
+
+mor_report mor_solve_untimed(const mor_solver* solver, const void* options, const mor_problem* problem,
+                             const mor_solve_options* solve_options, double* z, mor_arena* arena)
+{
+    return solve(solver, options, problem, solve_options, solve_options->trace != NULL, z, arena);
 }

@@ -19,6 +19,7 @@
 #include "formulation/rows.h"
 #include "formulation/step_problem.h"
 #include "model/support.h"
+#include "solver/untimed.h"
 #include "step/relinearise.h"
 #include "step/rest.h"
 #include "step/smooth.h"
@@ -37,6 +38,7 @@ typedef struct solve_user {
     mor_island* island;
     const mor_solver* solver;
     const void* options;
+    bool whole; /* the step is timed as a whole */
 } solve_user;
 
 /* The velocity error that counts as failure [m/s]. */
@@ -56,15 +58,17 @@ static mor_report run_solver(mor_solve_stage* stage, const mor_problem* problem,
     o.time_limit = own->time_limit;
     o.interrupt = u->world->interrupt;
     o.warm = warm;
-    mor_report report = mor_solve(u->solver, u->options, problem, &o, z, stage->arena);
+    mor_report report = u->whole ? mor_solve_untimed(u->solver, u->options, problem, &o, z, stage->arena)
+                                 : mor_solve(u->solver, u->options, problem, &o, z, stage->arena);
     u->island->solve_time += report.time_s;
     return report;
 }
 
-static void solve_with(const mor_world* w, mor_island* island, const mor_solver* solver, const void* options,
+static void solve_with(const mor_step* k, mor_island* island, const mor_solver* solver, const void* options,
                        mor_arena* arena, struct mor_workers* workers)
 {
-    solve_user user = { w, island, solver, options };
+    const mor_world* w = k->w;
+    solve_user user = { w, island, solver, options, k->whole };
     const mor_system* s = &island->system;
     /* one factor for this solve and for the rounds of stabilise.c: it stays in the arena */
     if (!island->equations && w->options.stabilisation == MOR_STABILISE_IMPULSE && s->contact_count == 0 &&
@@ -80,16 +84,17 @@ static void solve_with(const mor_world* w, mor_island* island, const mor_solver*
     mor_arena_release(arena, mark);
 }
 
-static void try_island(const mor_world* w, mor_island* island, mor_arena* arena, struct mor_workers* workers)
+static void try_island(const mor_step* k, mor_island* island, mor_arena* arena, struct mor_workers* workers)
 {
-    solve_with(w, island, w->solver, w->solver_own_options, arena, workers);
+    const mor_world* w = k->w;
+    solve_with(k, island, w->solver, w->solver_own_options, arena, workers);
     if (mor_report_answers(w, &island->report) || w->options.on_failure != MOR_RETRY) return;
     /* retry: the library's `auto`, or the pivoting method where there is none */
     const mor_solver* other = mor_library_solver(w->library, "auto");
     if (!other) other = mor_library_solver(w->library, "lemke");
     if (!other || other == w->solver) return;
     memset(island->answer.impulses, 0, (size_t)island->system.row_count * sizeof(double));
-    solve_with(w, island, other, NULL, arena, workers);
+    solve_with(k, island, other, NULL, arena, workers);
 }
 
 /* An island by one thread, or by all. */
@@ -101,10 +106,11 @@ static void solve_by(mor_step* k, int index, int worker, struct mor_workers* wor
         mor_kept_answer(k, island);
         return;
     }
-    double start = k->threads > 1 ? mor_clock() : 0.0; /* alone it is what the stage takes */
-    try_island(k->w, island, k->thread_arenas[worker], workers);
+    const bool timed = k->threads > 1 && !k->whole; /* alone it is what the stage takes */
+    double start = timed ? mor_clock() : 0.0;
+    try_island(k, island, k->thread_arenas[worker], workers);
     mor_rest_hold(k->w, island, k->thread_arenas[worker]);
-    if (k->threads > 1) island->formulate_time += mor_clock() - start;
+    if (timed) island->formulate_time += mor_clock() - start;
 }
 
 enum { LARGE = 512 }; /* contacts */
