@@ -377,7 +377,7 @@ static mor_report auto_solve(const mor_problem* problem, const void* options, mo
     R.problem = problem, R.context = context, R.z = z, R.best = INFINITY, R.late = false;
     R.report = (mor_report){ .status = MOR_NOT_CONVERGED };
     R.newton_state = R.sweep_state = MOR_AUTO_CLOSED;
-    R.tree = NULL, R.steady = R.arcs = false,
+    R.tree = NULL, R.steady = R.arcs = false, R.repeats = true,
     R.goal = problem->form & (MOR_STEP_CONE | MOR_STEP_PYRAMID) ? mor_auto_goal(context) : context->tol,
     R.costs = (mor_auto_costs){ 0 };
     const double tol = context->tol;

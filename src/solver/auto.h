@@ -35,6 +35,7 @@ typedef struct mor_auto {
     mor_tree_matrix* tree; /* of Newton's method and the interior point method; NULL: not opened */
     bool arcs;             /* the interior point method has followed its path round the folds */
     bool steady;           /* the guess is near the answer: the island goes on as it did */
+    bool repeats;          /* or nearly is the answer: that of this step may be the next one's */
     double goal;           /* error at which a stage has done its work */
     mor_auto_costs costs;  /* counted; newton = 0: not yet */
 } mor_auto;

@@ -111,6 +111,9 @@ bool mor_auto_guess(mor_auto* R, const mor_auto_stage* stage)
     double error = mor_auto_keep(R, R->guess, false);
     if (error <= R->context->aim) return true;
     R->steady = is_steady(R, error);
+    /* a guess that is off by more than the last step may have left tells of motion, and the next one will be off as
+     * well, however well this step is solved */
+    R->repeats = error <= ROUGH * R->context->aim;
     if (!R->steady) R->goal = R->context->tol;
     return false;
 }
@@ -231,7 +234,8 @@ static mor_context* fast_limits(mor_auto* R, double share, int max_iter)
 {
     mor_context* c = mor_auto_limits(R, share, max_iter);
     c->tol = R->goal;
-    c->aim = R->guess && !R->steady ? R->goal : FINE * c->aim;
+    if (R->guess && !R->steady) c->aim = R->goal;
+    else if (R->repeats) c->aim *= FINE;
     return c;
 }
 
