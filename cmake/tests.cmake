@@ -75,6 +75,15 @@ add_executable(chromium_double tests/doubles/chromium.c)
 target_link_libraries(chromium_double PRIVATE PkgConfig::ZLIB)
 add_dependencies(tests chromium_double)
 
+# Steps of scenes with several solvers, under callgrind (scripts/test-auto).
+add_executable(auto_cost tests/cost/auto_cost.c)
+target_compile_definitions(auto_cost PRIVATE MOREAU_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+target_link_libraries(auto_cost PRIVATE moreau_lab_static)
+add_dependencies(tests auto_cost)
+if(NOT MOREAU_SANITIZE)
+  add_test(NAME script_auto COMMAND ${CMAKE_SOURCE_DIR}/scripts/test-auto ${CMAKE_BINARY_DIR})
+endif()
+
 # Faults on purpose (scripts/test-faults): a tracer that lets system calls fail, a library that lets allocations fail.
 add_executable(faults tests/faults/faults.c)
 add_library(faults_memory MODULE tests/faults/memory.c)

@@ -4,6 +4,7 @@
 // and no hinges; at most MOST bodies, because this release reserves constraints times velocities.
 #include "engine.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -16,7 +17,8 @@
 namespace
 {
 
-enum { MOST = 300 };
+// Of bodies; and of rows: their square is reserved, and with more than 2 GB its data are not made.
+enum { MOST = 300, MOST_ROWS = 8000 };
 
 // What its options are beside those of the scene; NULL and 0: as it comes.
 struct Setting {
@@ -47,7 +49,7 @@ struct Mujoco : Engine {
         if (setting.impratio > 0.0) numbers("impratio", { setting.impratio });
         numbers("timestep", { s.h });
         numbers("gravity", { s.gravity.x, s.gravity.y, s.gravity.z });
-        xml << "/><size njmax='" << 60 * s.bodies.size() + 2000 << "' nconmax='" << 20 * s.bodies.size() + 500
+        xml << "/><size njmax='" << std::min<size_t>(60 * s.bodies.size() + 2000, MOST_ROWS) << "' nconmax='" << 20 * s.bodies.size() + 500
             << "'/><default><geom condim='3'";
         numbers("friction", { s.mu, 0.0, 0.0 });
         if (setting.stiff) numbers("solref", { 2.0 * s.h, 1.0 });
@@ -101,8 +103,8 @@ struct Mujoco : Engine {
     }
     bool step() override
     {
-        mj_step(model, data);
-        return true;
+        mj_step(model, data); // rows and contacts beyond what is reserved would be left out
+        return data->warning[mjWARN_CNSTRFULL].number == 0 && data->warning[mjWARN_CONTACTFULL].number == 0;
     }
     mor_pose pose(int i) const override
     {
@@ -124,7 +126,7 @@ struct Mujoco : Engine {
     }
 };
 
-// Nothing where it cannot make its data, as for piles of some hundred boxes; told once for each scene and solver.
+// Nothing where it cannot make its data; told once for each scene and solver.
 std::unique_ptr<Engine> make(const Scene& s, const Setting& setting)
 {
     if (s.hulls || !s.hinges.empty() || s.bodies.size() > MOST) return nullptr;

@@ -98,6 +98,7 @@ MOR_ALWAYS_INLINE void couple(const mor_step_form* s, int a, int b, const part* 
     const mor_block *x = &s->blocks[a], *y = &s->blocks[b];
     double W[9] = { 0 };
     int m = A->now == SLIDE ? 1 : x->dim, n = y->dim;
+    if (m > 3 || n > 3) return;      /* never: too_large */
     if (a == b && A->now == STICK) { /* its own W is known */
         const double* own = s->diagonal + s->diagonal_start[a];
         for (int c = 0; c < n; c++)
