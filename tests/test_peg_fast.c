@@ -1,6 +1,8 @@
 /* Exact geometry where bodies are fast, thin or touch in a point: nothing passes through anything, no step is missed by
  * more than ACCURACY, contact gains no energy. Each case in several random variations. */
 #include "common/worlds.h"
+#include "geometry/geometry.h"
+#include "geometry/polyhedron.h"
 #include "model/step.h"
 #include "moreau/control.h"
 #include "moreau/robot.h"
@@ -323,6 +325,59 @@ static void functions_are_asked_once_where_a_blow_meets_what_was_not_seen(void**
     assert_true(farther >= 15);
 }
 
+/* Points on an ellipsoid, turned at random, as a hull of n vertices (3 n - 6 edges, 2 n - 4 faces). */
+static mor_geometry* round_hull(mor_rng* r, int n, const double* half)
+{
+    mor_error error = { 0 };
+    mor_vec3* p = malloc((size_t)n * sizeof *p);
+    assert_non_null(p);
+    mor_quat turn = mor_rng_rotation(r);
+    for (int i = 0; i < n; i++) {
+        double z = 1.0 - 2.0 * (i + 0.5) / n, q = sqrt(1.0 - z * z), a = 2.399963229728653 * i;
+        mor_vec3 u = mor_rotate(turn, mor_v3(q * cos(a), q * sin(a), z));
+        p[i] = mor_v3(half[0] * u.x, half[1] * u.y, half[2] * u.z);
+    }
+    mor_geometry* hull = mor_geometry_hull(p, n, &error);
+    if (!hull) fail_msg("%s", error.text);
+    free(p);
+    return hull;
+}
+
+/* Hulls with more than 512 features fall on a floor, spin and roll: told by their own vertices, none is below it, no
+ * step gains energy, and they do come down. */
+static void hulls_of_many_features_stay_on_the_floor(void** state)
+{
+    (void)state;
+    const int hulls = getenv("MOREAU_LONG") ? 20 : 4;
+    for (int k = 1; k <= hulls; k++) {
+        mor_rng r = { 700u + (uint64_t)k };
+        const int n = 175 + (int)(500.0 * mor_rng_uniform(&r)); /* 519 to 2019 edges */
+        double half[3], h = between(&r, 0.002, 0.015);
+        for (int i = 0; i < 3; i++) half[i] = between(&r, 0.1, 0.4);
+        mor_world* w = peg_world(h, 3, between(&r, 0.0, 0.8));
+        test_fixed(w, test_box(40, 40, 0.2), mor_v3(0, 0, -0.1), mor_quat_identity());
+        mor_geometry* hull = round_hull(&r, n, half);
+        mor_body_id b = test_body(w, hull, between(&r, 0.1, 10), mor_v3(0, 0, 0.6), mor_rng_rotation(&r));
+        test_velocity(w, b, mor_v3(between(&r, -2, 2), between(&r, -2, 2), between(&r, -5, 0)),
+                      mor_v3(between(&r, -8, 8), between(&r, -8, 8), between(&r, -8, 8)));
+        double energy = energy_of(w), gain = 0.0, depth = 0.0, lowest = HUGE_VAL;
+        int touched = 0;
+        for (int i = 0; i < 100; i++) {
+            step(w, &energy, &gain, &depth);
+            mor_pose pose = test_state(w, b).pose;
+            double low = HUGE_VAL;
+            for (int v = 0; v < hull->polyhedron->vertex_count; v++)
+                low = fmin(low, mor_pose_point(&pose, hull->polyhedron->vertices[v]).z);
+            lowest = fmin(lowest, low);
+            touched += low < 2e-3; /* a hull that rolls lifts its lowest point by r (h w)^2/2 in a step */
+        }
+        printf("  hull of %d vertices, h %.1f ms: lowest %.1e m, gained at most %.1e J, on the floor in %d steps\n", n,
+               1e3 * h, lowest, gain, touched);
+        assert_true(lowest > -1e-6 && gain < 1e-6 && touched > 0);
+        mor_world_destroy(w);
+    }
+}
+
 static void what_cannot_be_served_is_told(void** state)
 {
     (void)state;
@@ -371,6 +426,7 @@ int main(void)
         cmocka_unit_test(a_rod_does_not_turn_through_a_thin_plate),
         cmocka_unit_test(a_fast_tetrahedron_is_finite_and_stays_above_the_floor),
         cmocka_unit_test(functions_are_asked_once_where_a_blow_meets_what_was_not_seen),
+        cmocka_unit_test(hulls_of_many_features_stay_on_the_floor),
         cmocka_unit_test(what_cannot_be_served_is_told),
         cmocka_unit_test(plates_in_a_box_stay_apart),
     };

@@ -56,6 +56,7 @@ bool exam_write(const char* page, const char* picture, const exam_row* rows, int
 
 /* A world from the text of a scene after `moreau: 1` and its time step; ends the one before. */
 void exam_open(exam* e, double h, const char* format, ...) MOR_PRINTF(3, 4);
+void exam_end(exam* e);
 void exam_step(exam* e);
 /* Steps up to that time. */
 void exam_until(exam* e, double time);
@@ -73,6 +74,14 @@ bool exam_integrate(exam_rates f, const void* user, int n, double* y, double* ti
                     double (*stop)(const double* y, const void* user));
 /* Complete elliptic integral of the first kind K(k), by the arithmetic-geometric mean. */
 double exam_elliptic(double k);
+
+/* A rattleback of 1 kg: half axes [m], principal moments of inertia [kg m^2] about axes turned by `skew` [rad] against
+ * those of the surface, spin [rad/s] and tilt [rad] at the start. */
+typedef struct exam_stone {
+    double half[3], inertia[3], skew, spin, tilt;
+} exam_stone;
+/* When its spin reverses [s]; e->expected is the answer of rolling without slip, NaN: not within 20 s. */
+double exam_rattleback(exam* e, double h, const exam_stone* stone);
 
 #define EXAM_PI 3.14159265358979323846
 #define EXAM_G 9.81

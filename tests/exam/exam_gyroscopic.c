@@ -171,10 +171,10 @@ static double spin_of(const double* y, const void* user)
     return y[0] * y[3] + y[1] * y[4] + y[2] * y[5]; /* about the vertical */
 }
 
-/* When the spin of a rattleback reverses. */
-static double reversal(exam* e, double h)
+double exam_rattleback(exam* e, double h, const exam_stone* n)
 {
-    const double a = 0.2, b = 0.03, c = 0.02, skew = 0.3, J1 = 2e-4, J2 = 1.6e-3, J3 = 1.7e-3, spin = 5, tilt = 0.01;
+    const double a = n->half[0], b = n->half[1], c = n->half[2], skew = n->skew, J1 = n->inertia[0], J2 = n->inertia[1],
+                 J3 = n->inertia[2], spin = n->spin, tilt = n->tilt;
     double cs = cos(skew), sn = sin(skew);
     rattleback k = { { a * a, b * b, c * c },
                      { J1 * cs * cs + J2 * sn * sn, (J1 - J2) * cs * sn, 0, (J1 - J2) * cs * sn,
@@ -196,6 +196,11 @@ static double reversal(exam* e, double h)
         world_w.z);
     while (exam_going(e, 20) && exam_body(e, "b").angular_velocity.z > 0) exam_step(e);
     return e->world ? mor_world_time(e->world) : NAN;
+}
+
+static double reversal(exam* e, double h)
+{
+    return exam_rattleback(e, h, &(exam_stone){ { 0.2, 0.03, 0.02 }, { 2e-4, 1.6e-3, 1.7e-3 }, 0.3, 5, 0.01 });
 }
 
 const experiment exam_gyroscopic[] = {

@@ -16,7 +16,7 @@ static void note(exam* e, const char* text)
     if (!e->trouble[0]) snprintf(e->trouble, sizeof e->trouble, "%.250s", text);
 }
 
-static void end_world(exam* e)
+void exam_end(exam* e)
 {
     mor_world_destroy(e->world);
     mor_scene_destroy(e->scene);
@@ -27,7 +27,7 @@ void exam_open(exam* e, double h, const char* format, ...)
 {
     static char text[200000];
     mor_error error = { 0 };
-    end_world(e);
+    exam_end(e);
     int n = snprintf(text, sizeof text, "moreau: 1\ntime: { step: %.17g }\n", h);
     va_list arguments;
     va_start(arguments, format);
@@ -138,7 +138,7 @@ static double once(const experiment* x, double h, exam* e, double* got)
 {
     *e = (exam){ 0 };
     *got = x->run(e, h);
-    end_world(e);
+    exam_end(e);
     double scale = e->scale > 0.0 ? e->scale : fabs(e->expected);
     double error = fabs(*got - e->expected) / (scale > 0.0 ? scale : 1.0);
     return e->trouble[0] || !(error == error) ? INFINITY : error;
