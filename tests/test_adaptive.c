@@ -1,6 +1,7 @@
 /* Variable steps: the error at the end falls with the tolerance, the steps are the same on every run, instants that
  * matter are met. Expected values: closed forms of the bouncing and of the rolling sphere (scenes s8_bounce, s8_roll);
  * for the chain of s7, which has none, a run with a fixed step of 1e-5 s. */
+#include "common/random_scenes.h"
 #include "common/scenes.h"
 #include "common/worlds.h"
 #include "io/recording/recording.h"
@@ -16,6 +17,8 @@
 static const double tolerances[] = { 1e-3, 1e-4, 1e-5, 1e-6, 1e-7 };
 #define EXACT 1e-9 /* m: where a step is exact the tolerance cannot show */
 enum { TOLERANCES = sizeof tolerances / sizeof *tolerances };
+
+static int variations(void) { return getenv("MOREAU_LONG") ? 20 : 4; }
 
 /* A scene of the tree with variable steps. */
 static mor_world* load(const char* name, double tolerance, mor_scene** scene)
@@ -109,6 +112,120 @@ static void the_error_of_a_falling_chain_falls_with_the_tolerance(void** state)
     mor_world_destroy(w);
     mor_scene_destroy(scene);
     check_convergence("s7", 0.6, expected, 50.0);
+}
+
+/* ------------------------------------------------------------------------------- drawn at random */
+
+/* The world of a text with a place for `step: ...`; tolerance 0: a fixed step of 1e-3 s with gauss6. */
+static mor_world* drawn_world(const char* text, double tolerance, mor_scene** scene)
+{
+    char whole[2048], time[96];
+    snprintf(time, sizeof time,
+             tolerance > 0.0 ? "time: { step: adaptive, tolerance: %g }"
+                             : "time: { step: 0.001 }\nmethod: { integrator: gauss6 }",
+             tolerance);
+    snprintf(whole, sizeof whole, "moreau: 1\n%s\n%s", time, text);
+    return test_scene_text(whole, scene);
+}
+
+static mor_body_state drawn_end(const char* text, double tolerance, double end, mor_run_summary* s)
+{
+    mor_scene* scene;
+    mor_world* w = drawn_world(text, tolerance, &scene);
+    *s = advance(w, end);
+    assert_int_equal(s->failures, 0);
+    assert_int_equal(s->missed, 0);
+    mor_body_state last = test_state(w, mor_world_body(w, mor_world_body_count(w) - 1));
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+    return last;
+}
+
+/* The error must fall with every tolerance, and by `falls` over the four decades; the same run twice has one hash. */
+static void check_drawn(const char* text, double end, mor_vec3 expected, double falls)
+{
+    double error[TOLERANCES];
+    for (int k = 0; k < TOLERANCES; k++) {
+        mor_run_summary s, again;
+        error[k] = mor_norm(mor_sub(drawn_end(text, tolerances[k], end, &s).com, expected));
+        if (k == 2) {
+            drawn_end(text, tolerances[k], end, &again);
+            assert_true(s.state_hash == again.state_hash && s.steps == again.steps);
+        }
+    }
+    for (int k = 1; k < TOLERANCES; k++)
+        if (!(error[k] < error[k - 1] || error[k] < EXACT))
+            fail_msg("error %g at tolerance %g, %g at %g:\n%s", error[k], tolerances[k], error[k - 1],
+                     tolerances[k - 1], text);
+    if (!(error[TOLERANCES - 1] * falls < error[0] || error[0] < EXACT))
+        fail_msg("from %g to %g:\n%s", error[0], error[TOLERANCES - 1], text);
+}
+
+/* The sphere of s8_bounce with another radius, height, speed, restitution and weight; the end is before the fourth
+ * impact. */
+static void bouncing_spheres_drawn_at_random(void** state)
+{
+    (void)state;
+    uint64_t seed = 88;
+    for (int i = 0; i < variations(); i++) {
+        double r = test_random(&seed, 0.05, 1.0), fall = test_random(&seed, 0.2, 2.0), e = test_random(&seed, 0.3, 0.9);
+        double g = test_random(&seed, 3.0, 20.0), v = test_random(&seed, -2.0, 2.0), m = exp(test_random(&seed, -5, 5));
+        double u = sqrt(v * v + 2 * g * fall), end = (v + u) / g, part = test_random(&seed, 0.2, 0.8);
+        u *= e;
+        for (int n = (int)test_random(&seed, 0, 3); n > 0; n--, u *= e) end += 2 * u / g;
+        double t = part * 2 * u / g; /* since the last impact, which it left with u */
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "gravity: [0, 0, %.17g]\nmaterials:\n  rubber: { friction: 0.5, restitution: %.17g }\nbodies:\n"
+                 "  - { name: floor, shape: plane, material: rubber, fixed: true }\n"
+                 "  - { name: ball, shape: { sphere: %.17g }, material: rubber, mass: %.17g, position: [0, 0, %.17g], "
+                 "velocity: [0, 0, %.17g] }\n",
+                 -g, e, r, m, r + fall, v);
+        check_drawn(text, end + t, mor_v3(0, 0, r + u * t - 0.5 * g * t * t), 30.0);
+    }
+}
+
+/* The sphere of s8_roll: it slides for a while, then rolls with 5/7 of its speed. */
+static void rolling_spheres_drawn_at_random(void** state)
+{
+    (void)state;
+    uint64_t seed = 89;
+    for (int i = 0; i < variations(); i++) {
+        double r = test_random(&seed, 0.05, 1.0), v = test_random(&seed, 0.5, 4.0), mu = test_random(&seed, 0.1, 1.0);
+        double g = test_random(&seed, 3.0, 20.0), m = exp(test_random(&seed, -5, 5)), slides = 2.0 / 7.0 * v / (mu * g);
+        double end = slides * test_random(&seed, 1.5, 4.0), angle = test_random(&seed, -3.0, 3.0);
+        double way = v * slides - 0.5 * mu * g * slides * slides + 5.0 / 7.0 * v * (end - slides);
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "gravity: [0, 0, %.17g]\nmaterials:\n  stone: { friction: %.17g }\nbodies:\n"
+                 "  - { name: floor, shape: plane, material: stone, fixed: true }\n"
+                 "  - { name: ball, shape: { sphere: %.17g }, material: stone, mass: %.17g, position: [0, 0, %.17g], "
+                 "velocity: [%.17g, %.17g, 0] }\n",
+                 -g, mu, r, m, r, v * cos(angle), v * sin(angle));
+        check_drawn(text, end, mor_v3(way * cos(angle), way * sin(angle), r), 30.0);
+    }
+}
+
+/* The chain of s7 from bent poses, under another weight. It is chaotic: the longer it moves the larger every error. */
+static void falling_chains_drawn_at_random(void** state)
+{
+    (void)state;
+    uint64_t seed = 90;
+    for (int i = 0; i < variations(); i++) {
+        double g = test_random(&seed, 3.0, 20.0), end = 1e-3 * floor(test_random(&seed, 200, 600) * sqrt(9.81 / g));
+        char text[1024];
+        int n = snprintf(text, sizeof text,
+                         "gravity: [0, 0, %.17g]\nrobots:\n  - { name: chain, urdf: "
+                         "robots/chain10.urdf, base: fixed, joints: {",
+                         -g);
+        for (int j = 0; j < 10; j++)
+            n += snprintf(text + n, sizeof text - (size_t)n, "%s hinge_%d: %.17g", j ? "," : "", j,
+                          test_random(&seed, -0.6, 0.6));
+        snprintf(text + n, sizeof text - (size_t)n, " } }\n");
+        mor_run_summary s;
+        mor_vec3 expected = drawn_end(text, 0.0, end, &s).com;
+        check_drawn(text, end, expected, 150.0);
+    }
 }
 
 /* ------------------------------------------------------------------------------- what it works with */
@@ -298,6 +415,9 @@ int main(void)
         cmocka_unit_test(the_error_of_a_bouncing_sphere_falls_with_the_tolerance),
         cmocka_unit_test(the_error_of_a_rolling_sphere_falls_with_the_tolerance),
         cmocka_unit_test(the_error_of_a_falling_chain_falls_with_the_tolerance),
+        cmocka_unit_test(bouncing_spheres_drawn_at_random),
+        cmocka_unit_test(rolling_spheres_drawn_at_random),
+        cmocka_unit_test(falling_chains_drawn_at_random),
         cmocka_unit_test(the_user_function_runs_once_per_step),
         cmocka_unit_test(a_snapshot_goes_on_with_the_same_steps),
         cmocka_unit_test(a_force_begins_and_ends_when_it_should),

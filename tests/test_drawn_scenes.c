@@ -1,5 +1,5 @@
 /* Scenes drawn at random with the defaults of everything: none may fail, gain energy or stay overlapped. Fifteen of
- * them; MOREAU_LONG=1: two hundred. MOREAU_DRAWN=n runs scene n alone and prints it first, n-m runs several.
+ * them, and one whose capsules need ten passes to be moved apart; MOREAU_LONG=1: two hundred. MOREAU_DRAWN=n runs scene n alone and prints it first, n-m runs several.
  *
  * The energy scale of a scene is the largest kinetic energy of its run, or its weight times its size if that is larger.
  * A step may gain 1e-6 of it.
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 500, SETTLE = 20 };
+enum { STEPS = 500, SETTLE = 20, MANY_PASSES = 136 };
 
 typedef struct outcome {
     int failures, below_goal;
@@ -79,10 +79,10 @@ static void scenes_drawn_at_random_run_with_the_defaults(void** state)
     static test_drawn d;
     const char* one = getenv("MOREAU_DRAWN");
     bool whole = getenv("MOREAU_LONG") != NULL;
-    int first = one ? atoi(one) : 1, last = one ? first : whole ? 200 : 15, bad = 0;
+    int first = one ? atoi(one) : 1, last = one ? first : whole ? 200 : 16, bad = 0;
     if (one && strchr(one, '-')) last = atoi(strchr(one, '-') + 1);
     for (int seed = first; seed <= last; seed++) {
-        test_draw_scene((uint64_t)seed, &d);
+        test_draw_scene(!one && !whole && seed == last ? MANY_PASSES : (uint64_t)seed, &d);
         if (one && first == last) fputs(d.text, stdout), fflush(stdout);
         outcome o = run(&d, whole || one ? STEPS : STEPS / 4);
         bad += !good(&o);

@@ -154,7 +154,8 @@ typedef struct target {
 } target;
 
 /* The target, and in r->wrenches the generalised forces of the step but for gravity and velocity products, times h. */
-static target aim(const mor_world* w, mor_robot* r, const sums* start, const double* nu, bool touched, bool smooth)
+static target aim(const mor_world* w, mor_robot* r, const sums* start, const double* nu, bool touched, bool smooth,
+                  double share)
 {
     const mor_robot_model* m = r->model;
     int N = m->dof, offset = mor_robot_offset(m);
@@ -182,6 +183,11 @@ static target aim(const mor_world* w, mor_robot* r, const sums* start, const dou
     r->energy = start->kinetic - start->body.m * mor_dot(w->gravity, start->com) + end;
     double rows = end - applied[1], W = mean;
     if (!smooth) W = mor_max(applied[0], applied[1]) + (rows > 0.0 ? rows - mor_max(0.0, lost) : rows);
+    if (smooth && share > 0.5) { /* the tree moves farther than the mean goes, and gravity takes part in that */
+        double* g = r->jerk + N;
+        mor_robot_bias(m, r->work, w->gravity, NULL, NULL, g);
+        W += (share - 0.5) * h * inner(N, g, d);
+    }
     t.kinetic = start->kinetic + W;
     if (!m->floating) return t;
     mor_vec3 f = mor_v3(y[0], y[1], y[2]), n = mor_v3(y[3], y[4], y[5]);
@@ -343,7 +349,7 @@ void mor_robot_finish(mor_world* w, const mor_tree* tree, const double* nu_free,
     for (int j = 0; j < m->joint_count && smooth; j++) smooth = r->gain[j] == 0.0;
     if (smooth && !touched) share = 0.5;
     sums start = sum_up(m, r->work, false);
-    target t = aim(w, r, &start, nu, touched, smooth);
+    target t = aim(w, r, &start, nu, touched, smooth, share);
     double* x = r->jerk; /* what positions move with */
     for (int k = 0; k < m->dof; k++) x[k] = share < 1.0 ? r->nu[k] + share * (nu[k] - r->nu[k]) : nu[k];
     memcpy(r->nu, nu, (size_t)m->dof * sizeof *nu);

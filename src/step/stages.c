@@ -19,7 +19,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FIRST_PASSES = 50, PASSES = 5 }; /* of the position projection: before the first step, and after each */
+/* of the position projection: before the first step, and after each. Most need one or two; where contacts change from
+ * pass to pass, as between long bodies that turn fast, what is left halves in each. */
+enum { FIRST_PASSES = 50, PASSES = 12 };
 
 /* --------------------------------------------------------------------------------------- user */
 
