@@ -1,5 +1,6 @@
 /* Scenes drawn at random with the defaults of everything: none may fail, gain energy or stay overlapped. Fifteen of
- * them, and one whose capsules need ten passes to be moved apart; MOREAU_LONG=1: two hundred. MOREAU_DRAWN=n runs scene n alone and prints it first, n-m runs several.
+ * them, and one whose capsules need ten passes to be moved apart; MOREAU_LONG=1: two hundred. MOREAU_DRAWN=n runs scene
+ * n alone and prints it first, n-m runs several.
  *
  * The energy scale of a scene is the largest kinetic energy of its run, or its weight times its size if that is larger.
  * A step may gain 1e-6 of it.

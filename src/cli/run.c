@@ -193,14 +193,40 @@ static void write_samples(session* s)
     }
 }
 
+/* A kinematic body that moves and touches one that moves freely; "" without. */
+static const char* pusher(const mor_world* w)
+{
+    int count;
+    const mor_contact* c = mor_world_contacts(w, &count);
+    for (int i = 0; i < 2 * count; i++) {
+        mor_body_id a = mor_world_body(w, c[i / 2].body[i % 2]), b = mor_world_body(w, c[i / 2].body[1 - i % 2]);
+        mor_body_state s = mor_body_get_state(w, a);
+        bool moves = mor_norm(s.velocity) > 0.0 || mor_norm(s.angular_velocity) > 0.0;
+        if (moves && mor_body_get_kind(w, a) == MOR_KINEMATIC && mor_body_get_kind(w, b) == MOR_DYNAMIC)
+            return mor_body_name(w, a);
+    }
+    return "";
+}
+
 /* Why the run stops before step k. */
 static void tell_stop(const session* s, int k, const mor_step_report* r)
 {
-    fprintf(
-        stderr,
-        "moreau: step %d at t = %g s: %s, velocity error %.3g m/s; the run stops before it. What may help: a smaller "
-        "step, a looser goal (method.accuracy), another solver or formulation\n",
-        k, mor_world_time(s->world), mor_status_name(r->status), r->velocity_error);
+    const mor_world* w = s->world;
+    fprintf(stderr, "moreau: step %d at t = %g s: %s", k, mor_world_time(w), mor_status_name(r->status));
+    if (r->status == MOR_REFUSED) {
+        const char* why = strchr(r->detail, ':');
+        fprintf(stderr,
+                "%s; the run stops before it. Formulation '%s' with solver '%s' cannot do this: another one helps\n",
+                why ? why : "", mor_world_method(w, "formulation"), mor_world_method(w, "solver"));
+    } else {
+        fprintf(stderr,
+                ", velocity error %.3g m/s; the run stops before it. What may help: a smaller step, a looser goal "
+                "(method.accuracy), another solver or formulation",
+                r->velocity_error);
+        if (*pusher(w))
+            fprintf(stderr, "; what '%s' pushes, as it moves whatever is in its way, needs room", pusher(w));
+        fputc('\n', stderr);
+    }
     if (s->a->verbose && r->detail[0]) fprintf(stderr, "moreau: %s after %d iterations\n", r->detail, r->iterations);
 }
 

@@ -21,5 +21,10 @@ double mor_contact_size(const mor_world* world, const mor_contact* contact);
 double mor_contact_depth(const mor_contact* contacts, int count, int i);
 /* Fastest speed at which the rows of a step undo an overlap of something of that size, or of a limit [m/s, rad/s]. */
 double mor_recovery(const mor_world* world, double size);
+/* The same of a contact. 0 if the projection has left it deeper than it does where there is room: bodies pressed from
+ * two sides would have to move both ways, which no velocity does. */
+double mor_contact_recovery(const mor_world* world, const mor_contact* contact);
+/* Contacts deeper than this share of the smaller shape's radius are moved apart after a step (step/project.c). */
+#define MOR_PROJECTED 1e-4
 
 #endif

@@ -220,6 +220,13 @@ double mor_recovery(const mor_world* w, double size)
     return RECOVERED * size / w->h;
 }
 
+double mor_contact_recovery(const mor_world* w, const mor_contact* c)
+{
+    double size = mor_contact_size(w, c);
+    bool jammed = w->options.gap_correction == MOR_GAP_PROJECTION && -c->gap > MOR_PROJECTED * size;
+    return jammed ? 0.0 : mor_recovery(w, size);
+}
+
 /* A contact that has stuck since an earlier step gets the velocity that takes the two points where it stuck together
  * again: what the step made of G' nu = 0 beyond first order, along the normal as the gap does. */
 static void hold_anchor(const mor_world* w, mor_contact* c, const mor_contact* old, const mor_vec3* direction, int dim,
@@ -359,9 +366,8 @@ void mor_add_contact_rows(mor_row_builder* k, int index, const mor_contact* old)
                               .impact = c->impact,
                               .tangential = c->tangential,
                               /* gaps of separating planes are negative where another plane separates */
-                              .recovery = w->collision->planes || k->step->relinearised
-                                              ? INFINITY
-                                              : mor_recovery(w, mor_contact_size(w, c)),
+                              .recovery =
+                                  w->collision->planes || k->step->relinearised ? INFINITY : mor_contact_recovery(w, c),
                               .epsilon = mor_contact_epsilon(w, c),
                               .group = c->group,
                               .plane = c->plane,

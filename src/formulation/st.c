@@ -86,7 +86,8 @@ mor_report mor_stewart_trinkle_solve(const mor_system* s, int directions, mor_so
     memcpy(start, answer->impulses, rows * sizeof *start);
     write_bias(s, true, bias);
     mor_report report = mor_step_solve(s, directions, bias, NULL, stage, answer);
-    if (report.status != MOR_NOT_CONVERGED || !recovers(s)) return report;
+    bool failed = report.status == MOR_NOT_CONVERGED || report.status == MOR_NO_SOLUTION;
+    if (!failed || !recovers(s)) return report;
     memcpy(answer->impulses, start, rows * sizeof *start);
     write_bias(s, false, bias);
     mor_report other = mor_step_solve(s, directions, bias, NULL, stage, answer);

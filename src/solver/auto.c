@@ -18,6 +18,7 @@
  *              rows the answer of a polygon as a start, sweeps to the end
  *   pyramids   STEP with polygons: likewise, with lemke (up to 30 rows early) and fischer-newton on the LCP
  *   quadratic  QP: the exact method first
+ *   conic      CQP: Newton's method, interior point, splitting
  *
  * The best answer seen by the judge is returned, with its honest status. iterations: sum over all stages. */
 #include "solver/auto.h"
@@ -33,6 +34,7 @@
 
 extern const mor_solver mor_solver_nsn, mor_solver_ppa, mor_solver_fischer_newton;
 extern const mor_solver mor_solver_qp_active_set, mor_solver_qp_interior_point;
+extern const mor_solver mor_solver_convex_newton, mor_solver_interior_point, mor_solver_admm;
 
 /* ------------------------------------------------------------------------ what stages share */
 
@@ -318,13 +320,24 @@ static const mor_auto_stage quadratic_stages[] = {
     { 0 },
 };
 
+static const mor_auto_stage conic_stages[] = {
+    { "convex-newton", other, .from_guess = true, .share = 0.4, .solver = &mor_solver_convex_newton },
+    { "interior-point", other, .share = 0.8, .solver = &mor_solver_interior_point },
+    { "admm", other, .from_guess = true, .share = 1.0, .solver = &mor_solver_admm },
+    { 0 },
+};
+
 static const struct {
     uint32_t forms;
     const mor_auto_stage* stages;
 } tables[] = {
-    { MOR_LCP, pair_stages },       { MOR_MLCP, mixed_stages },
-    { MOR_STEP_CONE, cone_stages }, { MOR_STEP_PYRAMID, pyramid_stages },
-    { MOR_QP, quadratic_stages },   { MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING, contact_stages },
+    { MOR_LCP, pair_stages },
+    { MOR_MLCP, mixed_stages },
+    { MOR_STEP_CONE, cone_stages },
+    { MOR_STEP_PYRAMID, pyramid_stages },
+    { MOR_QP, quadratic_stages },
+    { MOR_CQP, conic_stages },
+    { MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING, contact_stages },
 };
 
 /* --------------------------------------------------------------------------------- the run */
@@ -397,7 +410,8 @@ const mor_solver mor_solver_automatic = {
     .name = "auto",
     .summary = "chooses methods by form, counted costs and the rates seen, says what it did",
     .reference = "acary2018",
-    .accepts = MOR_LCP | MOR_MLCP | MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING | MOR_STEP_CONE | MOR_STEP_PYRAMID | MOR_QP,
+    .accepts =
+        MOR_LCP | MOR_MLCP | MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING | MOR_STEP_CONE | MOR_STEP_PYRAMID | MOR_QP | MOR_CQP,
     .max_iter = 1000000,
     .solve = auto_solve,
 };

@@ -65,6 +65,11 @@ static void explain(const mor_world* w, const mor_contact* c, const mor_step_rep
                  w->options.recovery_speed);
     else if (r->failures || r->below_goal)
         snprintf(d->why, room, "the step was solved to %.3g m/s only", r->velocity_error);
+    else if (f->accelerations && !is_jammed(w, c))
+        snprintf(d->why, room,
+                 "%s acts on bodies once they touch and takes half of the overlap away in a step: a shorter step or "
+                 "another formulation helps",
+                 f->name);
     else if (way > LONG_WAY * d->size && !is_jammed(w, c))
         snprintf(d->why, room,
                  "'%.40s' moves %.3g m in a step and the smaller shape has the radius %.3g m; "

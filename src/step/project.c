@@ -8,12 +8,13 @@
  * normals turn. The kinetic energy changes next to nothing (mor_tree_move); that and the potential energy added are
  * the projection's work.
  *
- * A pass moves only islands where something is deeper than DEEP of the smaller body's size: contacts at rest are off by
- * rounding, which the velocity rows of the next step take back (mor_contact_row.recovery).
+ * A pass moves only islands where something is deeper than MOR_PROJECTED of the smaller body's size: contacts at rest
+ * are off by rounding, which the velocity rows of the next step take back (mor_contact_row.recovery).
  *
  * Bodies may have no place between others. The problem has no answer then, and methods that look for one return
  * impulses that grow without bound and differ by rounding, which threw such bodies about. Damped Jacobi sweeps are
- * bounded and treat all contacts alike: they give a compromise. Passes without progress end.
+ * bounded and treat all contacts alike: they give a compromise. Passes without progress end. Where bodies were deep
+ * at the start of the step already, which is what an earlier projection could not undo, the sweeps come first.
  *
  * Before the first step this undoes what a scene overlaps at the start, however deep; in later steps, what the
  * linearisation of a step left. */
@@ -29,7 +30,6 @@
 #include <math.h>
 #include <string.h>
 
-#define DEEP 1e-4     /* of the radius of the smaller shape */
 #define LIMIT 1e-4    /* rad, and m for slides */
 #define JOINT 1e-9    /* m, rad: what a projection may leave joints open; the rows of the next step make it speed */
 #define ACCURACY 1e-3 /* of what is tolerated: of the answer */
@@ -47,7 +47,7 @@ static double worst_violation(const mor_world* w, const mor_buffer* contacts)
     const mor_contact* c = contacts->data;
     double worst = 0.0;
     for (int i = 0; i < contacts->count; i++)
-        if (c[i].gap < 0.0) worst = mor_max(worst, -c[i].gap / (DEEP * mor_contact_size(w, &c[i])));
+        if (c[i].gap < 0.0) worst = mor_max(worst, -c[i].gap / (MOR_PROJECTED * mor_contact_size(w, &c[i])));
     for (int i = 0; i < w->robot_count; i++) {
         const mor_robot* r = w->robots[i];
         for (int j = 0; r->limits && j < r->model->joint_count; j++) {
@@ -71,7 +71,7 @@ static double accuracy(const mor_step* k, const mor_island* island)
     double least = island->row_block_count > 0 ? JOINT * 0.1 : INFINITY;
     for (int c = 0; c < island->system.contact_count; c++) {
         double size = mor_contact_size(k->w, &contacts[island->system.contacts[c].contact]);
-        least = mor_min(least, ACCURACY * DEEP * size);
+        least = mor_min(least, ACCURACY * MOR_PROJECTED * size);
     }
     return least;
 }
@@ -92,8 +92,23 @@ void mor_projection_bias(const mor_island* island, double* bias, bool* keep)
     }
 }
 
+/* Was a body of the island deep in something at the start of the step? `k`: the step, `beside`: of the island. */
+static bool was_jammed(const mor_step* k, const mor_step* beside, const mor_island* island)
+{
+    const mor_contact *before = k->contacts.data, *now = beside->contacts.data;
+    if (before == now) return false; /* before the first step */
+    for (int i = 0; i < k->contacts.count; i++) {
+        if (!(-before[i].gap > MOR_PROJECTED * mor_contact_size(k->w, &before[i]))) continue;
+        for (int c = 0; c < island->system.contact_count; c++) {
+            const int* body = now[island->system.contacts[c].contact].body;
+            if (memcmp(body, before[i].body, sizeof before[i].body) == 0) return true;
+        }
+    }
+    return false;
+}
+
 /* dq of one island and the impulses p of all rows; false: not finite, or out of memory. */
-static bool solve(const mor_step* k, const mor_island* island, double* dq, double* p)
+static bool solve(const mor_step* k, const mor_island* island, bool jammed, double* dq, double* p)
 {
     const mor_system* s = &island->system;
     size_t n = (size_t)s->row_count;
@@ -113,9 +128,10 @@ static bool solve(const mor_step* k, const mor_island* island, double* dq, doubl
     o.limit = 1e3 * o.tol;
     o.interrupt = k->w->interrupt;
     if (n > MANY) o.max_iter = SWEEPS;
-    mor_report report = mor_solve(solver, NULL, &problem, &o, z, k->arena);
-    const mor_solver* compromise = mor_library_solver(k->w->library, "jacobi");
-    if (n <= MANY && compromise && !(report.residual.velocity <= o.limit)) { /* no place for all */
+    const mor_solver* compromise = n <= MANY ? mor_library_solver(k->w->library, "jacobi") : NULL;
+    bool solved =
+        !(jammed && compromise) && mor_solve(solver, NULL, &problem, &o, z, k->arena).residual.velocity <= o.limit;
+    if (compromise && !solved) { /* no place for all */
         memset(z, 0, n * sizeof *z);
         o.max_iter = SWEEPS;
         mor_solve(compromise, NULL, &problem, &o, z, k->arena);
@@ -136,7 +152,7 @@ static bool needs_it(const mor_step* k, const mor_island* island)
     if (island->row_block_count > 0) return true;
     for (int c = 0; c < island->system.contact_count; c++) {
         const mor_contact* contact = &contacts[island->system.contacts[c].contact];
-        if (-contact->gap > DEEP * mor_contact_size(k->w, contact)) return true;
+        if (-contact->gap > MOR_PROJECTED * mor_contact_size(k->w, contact)) return true;
     }
     return false;
 }
@@ -172,7 +188,7 @@ static mor_code pass(mor_step* k, mor_buffer* contacts, const mor_projection_obs
         double* dq = mor_arena_alloc(k->arena, (size_t)island->system.dof * sizeof *dq);
         double* p = mor_arena_zero(k->arena, (size_t)island->system.row_count, sizeof *p);
         if (!dq || !p) code = MOR_SYSTEM;
-        if (code || !solve(&beside, island, dq, p)) continue;
+        if (code || !solve(&beside, island, was_jammed(k, &beside, island), dq, p)) continue;
         k->projected++;
         if (observer) code = observer->moves(observer->user, &beside, i, p, dq);
         k->projection_work += move(k->w, island, dq);

@@ -176,7 +176,7 @@ mor_code mor_bpmd_capture(const mor_world* w, const mor_bpmd_before* start, mor_
                                              .stick = -1,
                                              .restitution = c->restitution,
                                              .epsilon = mor_contact_epsilon(w, c),
-                                             .recovery = mor_recovery(w, mor_contact_size(w, c)),
+                                             .recovery = mor_contact_recovery(w, c),
                                              .surface_velocity = c->surface_velocity,
                                              .group = c->group,
                                              .plane = c->plane,

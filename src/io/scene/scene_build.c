@@ -113,6 +113,18 @@ static mor_code set_accuracy(mor_world* world, const mor_node* node, mor_error* 
     return MOR_OK;
 }
 
+/* Where the scene names no collision method: one that gives the formulation what it asks for. */
+static mor_code set_fitting_collision(mor_world* world, mor_error* error)
+{
+    const mor_library* library = mor_world_library(world);
+    const mor_formulation* f = mor_library_formulation(library, mor_world_method(world, "formulation"));
+    const mor_collision* c = mor_library_collision(library, mor_world_method(world, "collision"));
+    if (f->groups != 1 || c->planes) return MOR_OK;
+    for (int i = 0; (c = mor_library_collision_at(library, i)); i++)
+        if (c->planes) return mor_world_set_method(world, "collision", c->name, error);
+    return MOR_OK;
+}
+
 mor_code mor_scene_set_methods(const mor_scene* scene, mor_world* world, mor_error* error)
 {
     static const char* const stages[] = { "formulation", "solver", "collision", "stabilisation", "integrator", NULL };
@@ -126,6 +138,7 @@ mor_code mor_scene_set_methods(const mor_scene* scene, mor_world* world, mor_err
         mor_code code = node ? set_stage(world, node, error) : MOR_OK;
         if (code) return code;
     }
+    if (!mor_node_get(scene->method, "collision") && set_fitting_collision(world, error)) return error->code;
     const mor_node* accuracy = mor_node_get(scene->method, "accuracy");
     mor_code accurate = accuracy ? set_accuracy(world, accuracy, error) : MOR_OK;
     if (accurate) return accurate;
