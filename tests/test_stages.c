@@ -398,13 +398,13 @@ static void a_pair_of_methods_that_does_not_fit_is_refused_by_the_first_step(voi
     mor_error error = { 0 }, sentence = { 0 };
     mor_world* w = pile("ncp", "auto");
     /* together: nothing changes */
-    assert_int_equal(mor_world_set_methods(w, "convex", "auto", &error), MOR_BAD_INPUT);
+    assert_int_equal(mor_world_set_methods(w, "convex", "nsgs", &error), MOR_BAD_INPUT);
     assert_string_equal(mor_world_method(w, "formulation"), "ncp");
     assert_int_equal(mor_world_step(w, NULL, &error), MOR_OK);
     assert_int_equal(mor_world_set_methods(w, "nonsense", NULL, &error), MOR_BAD_INPUT);
     assert_int_equal(mor_world_set_methods(w, "convex", "convex-newton", &error), MOR_OK);
     assert_int_equal(mor_world_step(w, NULL, &error), MOR_OK);
-    assert_int_equal(mor_world_set_methods(w, "ncp", "auto", &error), MOR_OK);
+    assert_int_equal(mor_world_set_methods(w, "ncp", "nsgs", &error), MOR_OK);
     /* one by one: the step tells, whatever on_failure says */
     assert_int_equal(mor_world_set_method(w, "formulation", "convex", &error), MOR_OK);
     assert_int_equal(mor_world_check_methods(w, &sentence), MOR_BAD_INPUT);
