@@ -181,13 +181,22 @@ static const struct kind {
     const char* name;
     void (*draw)(drawing*);
     bool turned;
-    int known; /* of twenty scenes, those that are known to fail (docs/results/robust.md) */
-} kinds[] = { { "plank", draw_plank, false, 0 },
-              { "belts along", draw_belts_along, true, 0 },
-              { "belts across", draw_belts_across, false, 1 },
-              { "three rollers", draw_three_rollers, false, 0 },
-              { "table on four legs", draw_table, false, 0 },
-              { "pile on a belt", draw_pile, false, 0 } };
+} kinds[] = { { "plank", draw_plank, false },
+              { "belts along", draw_belts_along, true },
+              { "belts across", draw_belts_across, false },
+              { "three rollers", draw_three_rollers, false },
+              { "table on four legs", draw_table, false },
+              { "pile on a belt", draw_pile, false } };
+
+/* Does any start that is up to 1e-12 beside the mirror end farther than 1e-8 from it? Where a step has several answers
+ * with different velocities, such a start decides between them, and one start may by chance go with the mirror. */
+static bool is_sensitive(uint64_t seed, const char* method, const struct kind* kind, double end)
+{
+    static const double aside[] = { 1e-12, -1e-12, 5e-13, -5e-13, 7e-13, -7e-13, 3e-13, -3e-13 };
+    for (size_t i = 0; i < sizeof aside / sizeof *aside; i++)
+        if (asymmetry(seed, aside[i], method, kind->draw, kind->turned, end) > 1e-8) return true;
+    return false;
+}
 
 /* most: scenes that may be sensitive, else nothing was tested. */
 static void check_kind(const char* method, const struct kind* kind, int count, double end, int most)
@@ -198,16 +207,17 @@ static void check_kind(const char* method, const struct kind* kind, int count, d
         uint64_t seed = 40507u * (uint64_t)k;
         double found = asymmetry(seed, 0.0, method, kind->draw, kind->turned, end);
         if (found <= 1e-8) continue;
-        double disturbed = asymmetry(seed, 1e-12, method, kind->draw, kind->turned, end);
-        sensitive++;
-        if (disturbed > 1e-8) continue;
-        printf("  %s, %s %d: %g beside the symmetry, %g when disturbed\n", method, kind->name, k, found, disturbed);
+        if (is_sensitive(seed, method, kind, end)) {
+            sensitive++;
+            continue;
+        }
+        printf("  %s, %s %d: %g beside the symmetry, below 1e-8 when disturbed\n", method, kind->name, k, found);
         failures++;
     }
-    printf("  %s, %s: %d scenes, %d of them sensitive, %.1f s of CPU time\n", method, kind->name, count, sensitive,
-           (double)(clock() - start) / CLOCKS_PER_SEC);
+    printf("  %s, %s: %d scenes, %d of them sensitive, %d fail, %.1f s of CPU time\n", method, kind->name, count,
+           sensitive, failures, (double)(clock() - start) / CLOCKS_PER_SEC);
     fflush(stdout);
-    assert_true(failures <= kind->known);
+    assert_int_equal(failures, 0);
     assert_true(sensitive <= most);
 }
 
@@ -241,8 +251,7 @@ static void so_do_sweeps_and_pivoting(void** state)
                                            "{ formulation: st, solver: lemke }" };
     bool all = getenv("MOREAU_LONG");
     for (int m = 0; m < 4; m++)
-        for (int k = 0; k < 3; k++)
-            check_kind(methods[m], &kinds[k], all ? 20 : 2, all ? 10.0 : 1.0, !all ? 1 : k == 2 ? 12 : 10);
+        for (int k = 0; k < 3; k++) check_kind(methods[m], &kinds[k], all ? 20 : 2, all ? 10.0 : 1.0, all ? 12 : 1);
 }
 
 /* A box slides in any direction on its four corners. Three equations of balance for four normal impulses N at (x, y):

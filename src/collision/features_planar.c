@@ -1,7 +1,9 @@
 /* Separating planes of two convex pieces in the plane: particles, discs, polygons and the convex pieces of chains.
  *
  * The planes are the edges of either piece (a separating line of two convex polygons is always along an edge of one of
- * them); the rows of an edge are the points of the other piece, its support edge cut to the length of the edge. A
+ * them); the rows of an edge are the points of the other piece, its support edge cut to the length of the edge. So is
+ * an edge that comes down about its support: a body that lands flat and overhangs lands on the end of the edge, not on
+ * the line beyond it. A
  * particle has no edges, so its planes against a polygon are the m half-planes of the papers, max(psi_1 ... psi_m) >=
  * 0. A disc is a particle with a radius: psi = n.(c - q) - r, and beside the edges it has the plane through a corner v
  * across the line from there to its centre, n = (c - v)/|c - v|, wherever that lies between the normals of the edges
@@ -124,6 +126,24 @@ static void round_row(const piece* X, int f, const piece* Y, bool owner_is_a, ui
     put_row(set, new_plane(set, id, n, s, owner_is_a), low, s, owner_is_a, mor_feature(0, 0, 0), window);
 }
 
+/* The row of point v of Y above edge f of X: v itself or, where v lies beyond the end of f and the edge of Y from its
+ * support comes down there, the point of that edge at the end. `lowest`: heights up to this are the support. */
+static mor_vec3 row_point(const piece* X, int f, const piece* Y, int v, double lowest, double tol, uint32_t* feature)
+{
+    const mor_vec3 p = Y->p[v], q = X->p[f], t = X->t[f];
+    const double at = mor_dot(t, mor_sub(p, q)), end = at < 0.0 ? 0.0 : X->length[f];
+    *feature = mor_feature(0, v, 0);
+    if (at >= -tol && at <= X->length[f] + tol) return p;
+    for (int side = 0; side < 2; side++) {
+        int u = side ? (v + 1 < Y->points ? v + 1 : 0) : (v > 0 ? v - 1 : Y->points - 1);
+        double from = mor_dot(t, mor_sub(Y->p[u], q));
+        if (mor_dot(X->n[f], mor_sub(Y->p[u], q)) > lowest || from < -tol || from > X->length[f] + tol) continue;
+        *feature = mor_feature(1, at < 0.0 ? 0 : 1, 0);
+        return mor_lerp(Y->p[u], p, mor_max(0.0, (end - from) / (at - from)));
+    }
+    return p;
+}
+
 static void edge_rows(const piece* X, int f, const piece* Y, bool owner_is_a, uint32_t id, double window,
                       mor_feature_set* set)
 {
@@ -139,8 +159,13 @@ static void edge_rows(const piece* X, int f, const piece* Y, bool owner_is_a, ui
     int support[2] = { -1, -1 }, count = 0;
     for (int v = 0; v < Y->points; v++) {
         double h = mor_dot(X->n[f], mor_sub(Y->p[v], q));
-        if (h > top) put_row(set, plane, Y->p[v], h, owner_is_a, mor_feature(0, v, 0), window);
-        else if (count++ < 2) support[count - 1] = v;
+        if (h <= top) {
+            if (count++ < 2) support[count - 1] = v;
+            continue;
+        }
+        uint32_t feature;
+        mor_vec3 p = row_point(X, f, Y, v, top, tol, &feature);
+        put_row(set, plane, p, mor_dot(X->n[f], mor_sub(p, q)), owner_is_a, feature, window);
     }
     double from = 0.0, to = 0.0;
     bool cut = count == 2;

@@ -93,14 +93,16 @@ static int append(mor_point* points, int count, mor_point p, double merge)
     return count;
 }
 
-/* A crossing of nearly parallel edges: it lies on the line between the corners before and after it
- * and is no deeper than both. */
+/* A crossing of nearly parallel edges: it lies on the line between the corners before and after it and is no deeper
+ * than both; near one of them, no deeper than that one. (Else of a sliver two corners across would stay, where the
+ * deeper side should.) */
 static bool redundant(const corner* poly, const double* gap, int m, int before, int k, int after, double merge)
 {
     if (m < 4 || poly[k].kind != 2 || gap[k] < mor_min(gap[before], gap[after])) return false;
     mor_vec3 e = mor_sub(poly[after].p, poly[before].p), d = mor_sub(poly[k].p, poly[before].p);
-    double ee = mor_dot(e, e), t = mor_dot(d, e);
+    double ee = mor_dot(e, e), t = mor_dot(d, e), near = merge * sqrt(ee);
     if (!(t > 0.0 && t < ee)) return false;
+    if ((t < near && gap[k] < gap[before]) || (t > ee - near && gap[k] < gap[after])) return false;
     d = mor_madd(d, -t / ee, e);
     return mor_dot(d, d) < merge * merge;
 }

@@ -25,11 +25,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CLOSED 1e-9  /* of the size: gaps that are closed */
-#define BELOW 1e-13  /* of the size: a gap that has closed */
-#define PASSED 1e-9  /* of the largest force: what it is beyond 0 or the cone when that counts, above event_modes.c's */
-#define RESTING 1e-9 /* m/s: approach speeds that are no impact */
-enum { MOST_EVENTS = 20000, MOST_STUCK = 200, MOST_PARTS = 256 };
+#define CLOSED 1e-9 /* of the size: gaps that are closed */
+#define BELOW 1e-13 /* of the size: a gap that has closed */
+#define PASSED 1e-9 /* of the largest force: what it is beyond 0 or the cone when that counts, above event_modes.c's */
+enum { MOST_EVENTS = 2000, MOST_STUCK = 200, MOST_PARTS = 256 };
 
 typedef struct run {
     const mor_event_body* b;
@@ -39,6 +38,15 @@ typedef struct run {
     char* why;
     size_t room;
 } run;
+
+/* Speeds that are no impact [m/s]. A gap is seen to close when it is BELOW the size, and weight alone brings a contact
+ * at rest there with sqrt(2 g gap): with less, two contacts that both stay would take turns for ever. What bounces
+ * really does so: there every speed counts. */
+static double resting(const mor_event_body* b, const mor_event_gap* g)
+{
+    const double least = 1e-9;
+    return g->e > 0.0 ? least : mor_max(least, sqrt(4.0 * mor_norm(b->gravity) * BELOW * b->size));
+}
 
 static bool refuse(run* k, const char* why)
 {
@@ -157,7 +165,7 @@ static bool find_closed(run* k, mor_event_gap* g)
     for (int i = 0, n = mor_event_pair_count(b); i < n; i++) {
         mor_event_pair p = mor_event_pair_at(b, i);
         mor_event_gap now = mor_event_gap_at(b, &p, &k->s);
-        if (!now.valid || fabs(now.gap) > CLOSED * b->size || now.speed > RESTING) continue;
+        if (!now.valid || fabs(now.gap) > CLOSED * b->size || now.speed > resting(b, &now)) continue;
         bool known = false; /* ends of two sides, corners on flush sides */
         for (int j = 0; j < k->mode.count && !known; j++)
             known = fabs(now.n[0] - g[j].n[0]) + fabs(now.n[1] - g[j].n[1]) < 1e-9 &&
@@ -179,13 +187,14 @@ static bool impacts(run* k)
         if (!find_closed(k, g)) return false;
         bool any = false, bounces = false;
         for (int i = 0; i < k->mode.count; i++) {
-            any = any || g[i].speed < -RESTING;
-            bounces = bounces || (g[i].speed < -mor_max(RESTING, k->v_rest) && g[i].e > 0.0);
+            const double rests = resting(k->b, &g[i]);
+            any = any || g[i].speed < -rests;
+            bounces = bounces || (g[i].speed < -mor_max(rests, k->v_rest) && g[i].e > 0.0);
         }
         if (!any) return true;
         mor_event_mode m = { .count = 0 };
         for (int i = 0; i < k->mode.count; i++) {
-            if (bounces && !(g[i].speed < -RESTING)) continue;
+            if (bounces && !(g[i].speed < -resting(k->b, &g[i]))) continue;
             if (bounces && -g[i].speed > k->v_rest) target[m.count] = -g[i].e * g[i].speed;
             act[m.count++] = g[i];
         }

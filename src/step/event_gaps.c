@@ -13,6 +13,8 @@
 
 #include <math.h>
 
+#define TIP 1e-9 /* of the size, as gaps that count as closed: a corner so near a ridge is at its tip */
+
 int mor_event_pair_count(const mor_event_body* b)
 {
     int features = b->corners ? b->corners : 1;
@@ -57,6 +59,24 @@ static bool within(mor_vec3 from, mor_vec3 to, mor_vec3 p, double slack)
     return at >= -slack && at <= length + slack;
 }
 
+/* Is the point p, with velocity v, at a ridge rather out of the other side than of this one? There the larger of both
+ * gaps keeps it out: it meets that side alone, or passes the tip. */
+static bool other_side_keeps(const mor_event_side* side, mor_vec3 p, mor_vec3 v, double slack)
+{
+    double turn = cross(mor_sub(side->to, side->from), side->normal) > 0.0 ? 1.0 : -1.0;
+    for (int end = 0; end < 2; end++) {
+        mor_vec3 tip = end ? side->to : side->from, far = end ? side->from : side->to;
+        mor_vec3 other = mor_sub(side->beyond[end], tip), d = mor_sub(p, tip);
+        bool alone = mor_norm(mor_sub(side->beyond[end], far)) == 0.0; /* nothing goes on from there */
+        if (!side->ridge[end] || alone) continue;
+        mor_vec3 out = mor_scale((end ? turn : -turn) / mor_norm(other), turned(other));
+        double more = mor_dot(out, d) - mor_dot(side->normal, d);
+        bool faster = mor_dot(out, v) > mor_dot(side->normal, v);
+        if (more > slack || (more > -slack && mor_norm(d) <= 2.0 * slack && faster)) return true;
+    }
+    return false;
+}
+
 static mor_event_gap on_side(const mor_event_body* b, const mor_event_side* side, int corner, const mor_event_state* s)
 {
     mor_event_gap g = { .mu = side->friction, .e = side->restitution };
@@ -65,7 +85,9 @@ static mor_event_gap on_side(const mor_event_body* b, const mor_event_side* side
     mor_vec3 r = b->corners ? rotated(s->q[2], b->corner[corner]) : mor_scale(-b->radius, n);
     g.gap = mor_dot(n, mor_sub(mor_add(x, r), side->from));
     if (b->corners) g.curve_n = -w * w * mor_dot(n, r), g.curve_t = -w * w * mor_dot(t, r);
-    g.valid = within(side->from, side->to, mor_add(x, r), 1e-12 * b->size);
+    mor_vec3 at = mor_add(x, r), v = mor_madd(mor_v3(s->v[0], s->v[1], 0.0), w, turned(r));
+    g.valid = within(side->from, side->to, at, 1e-12 * b->size) &&
+              !(b->corners && other_side_keeps(side, at, v, TIP * b->size));
     fill(&g, n, r, s);
     return g;
 }
