@@ -45,6 +45,7 @@ typedef struct shape_slot {
     double arm;           /* farthest point from the centre of mass that turning moves */
     double epsilon;       /* half of what it asks for by itself */
     bool rests, stays;    /* its body has no velocity; nor had it at the last detection, in the same pose */
+    bool placed;          /* its box was set in this detection */
 } shape_slot;
 
 typedef struct body_slot {
@@ -197,6 +198,7 @@ static void place_shape(const placing* p, shape_slot* s)
     const mor_collision_options* o = p->o;
     const mor_body* b = &w->bodies[s->body];
     const mor_geometry* g = b->shapes[s->shape].geometry;
+    s->placed = false;
     if (p->fresh) s->epsilon = 0.5 * mor_pair_epsilon(o, g, g);
     double margin = s->epsilon + p->fall;
     if (b->kind != MOR_FIXED) {
@@ -220,6 +222,7 @@ static void place_shape(const placing* p, shape_slot* s)
     box.lower = mor_sub(box.lower, m);
     box.upper = mor_add(box.upper, m);
     mor_bvh_set_box(p->bp->tree, s->proxy, box);
+    s->placed = true;
 }
 
 /* Shapes of a task; shapes from which waking the threads is worth it. */
@@ -262,7 +265,7 @@ static bool update(const mor_world* w, mor_broad_phase* bp, const mor_collision_
         for (int i = 0; i < parts; i++) place_part(&p, i, 0);
     for (int i = 0; i < bp->shapes.count; i++) {
         const shape_slot* s = &((const shape_slot*)bp->shapes.data)[i];
-        if (s->body < 0 || s->proxy < 0) continue;
+        if (s->body < 0 || !s->placed) continue;
         mor_bvh_settle(bp->tree, s->proxy);
         if (w->bodies[s->body].kind != MOR_FIXED) ((int*)bp->moved.data)[bp->moved.count++] = s->proxy;
     }
