@@ -12,9 +12,10 @@
 #define STEADY 0.1 /* error of a guess over the speeds without impulses */
 #define OVER 1.3   /* relaxation of sweeps: half as many as without, where it converges */
 #define ROUGH                                                                                                          \
-    100.0         /* times the aim: an island that goes on as it did is solved at least so well, however loose the
+    100.0             /* times the aim: an island that goes on as it did is solved at least so well, however loose the
                        tolerance. A rough answer makes the next problem as hard as this one, a good one is its guess */
-#define FINE 0.01 /* times the aim: what is cheap to reach leaves more steps without any work */
+#define SETTLING 1e-4 /* m/s, rad/s: slower islands may come to rest */
+#define FINE 0.01     /* times the aim: what is cheap to reach leaves more steps without any work */
 /* m/s: what the rounding of positions makes of the rows; 1e-15 m in a step of 0.01 s. The rows of the next step know
  * what it leaves of a gap, so that it does not grow. */
 #define SAME 1e-13
@@ -105,6 +106,18 @@ static bool is_steady(mor_auto* R, double error)
     return error <= STEADY * most;
 }
 
+/* Do the impulses of the guess leave the island all but at rest? Then it may come to rest, and does so the sooner the
+ * better it is solved. */
+static bool is_settling(mor_auto* R)
+{
+    const mor_step_form* s = &R->problem->step;
+    double most = 0.0, *nu = mor_arena_alloc(R->context->arena, ((size_t)s->dof + 1) * sizeof *nu);
+    if (!nu) return false;
+    mor_step_velocity(s, R->guess, nu);
+    for (int i = 0; i < s->dof; i++) most = mor_max(most, fabs(nu[i]));
+    return most <= SETTLING;
+}
+
 bool mor_auto_guess(mor_auto* R, const mor_auto_stage* stage)
 {
     (void)stage;
@@ -113,7 +126,7 @@ bool mor_auto_guess(mor_auto* R, const mor_auto_stage* stage)
     R->steady = is_steady(R, error);
     /* a guess that is off by more than the last step may have left tells of motion, and the next one will be off as
      * well, however well this step is solved */
-    R->repeats = error <= ROUGH * R->context->aim;
+    R->repeats = error <= ROUGH * R->context->aim || is_settling(R);
     if (!R->steady) R->goal = R->context->tol;
     return false;
 }
