@@ -398,7 +398,9 @@ class Hosts(unittest.TestCase):
         w.step(3)
 
     def test_interruption(self):
+        # a shell may have started this with SIGINT ignored
         program = ("import moreau, os, signal, threading\n"
+                   "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
                    "w = moreau.World('s2')\n"
                    "threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
                    "try:\n    w.step(10**9)\nexcept KeyboardInterrupt:\n    w.step(1); print('stopped')\n")
