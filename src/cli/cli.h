@@ -29,8 +29,8 @@ mor_plugin_error mor_cli_error_function(const char** name);
 
 /* From here on an allocation of less than 16 MB that fails ends the program: "moreau: out of memory", exit status 3. */
 void mor_cli_watch_memory(void);
-/* "moreau: text" on stderr; returns the code, which is the exit status. A text that begins with a file that is not there
- * names a similar one beside it; one about the value of an option (--set KEY=VALUE:1:20) names that option. */
+/* "moreau: text" on stderr; returns the code, which is the exit status. A text that begins with a file that is not
+ * there names a similar one beside it; one about the value of an option (--set KEY=VALUE:1:20) names that option. */
 int mor_cli_fail(const mor_error* error);
 /* The same, "moreau COMMAND: text". */
 int mor_cli_fail_in(const char* command, const mor_error* error);

@@ -178,11 +178,6 @@ static bool admit_body(const mor_world* w, mor_broad_phase* bp, int slot)
     return true;
 }
 
-static bool is_still(const mor_body* b)
-{
-    return b->v.x == 0.0 && b->v.y == 0.0 && b->v.z == 0.0 && b->w.x == 0.0 && b->w.y == 0.0 && b->w.z == 0.0;
-}
-
 typedef struct placing {
     const mor_world* w;
     mor_broad_phase* bp;
@@ -205,7 +200,7 @@ static void place_shape(const placing* p, shape_slot* s)
         const mor_pose before = s->pose;
         const bool rested = s->rests;
         s->pose = mor_body_shape_pose(b, s->shape);
-        s->rests = is_still(b) && w->surprise == 0.0; /* other contacts than usual */
+        s->rests = mor_body_is_still(b) && w->surprise == 0.0; /* other contacts than usual */
         s->stays = rested && s->rests && memcmp(&before, &s->pose, sizeof before) == 0;
         bool turns_in_place = g->kind == MOR_SPHERE || g->kind == MOR_DISC || g->kind == MOR_PARTICLE;
         s->arm = (turns_in_place ? 0.0 : g->radius) + mor_norm(mor_sub(s->pose.position, b->x));

@@ -316,11 +316,6 @@ static void contact_geometry(const mor_row_builder* k, const mor_contact* c, con
     }
 }
 
-static bool is_still(const mor_body* b)
-{
-    return b->v.x == 0.0 && b->v.y == 0.0 && b->v.z == 0.0 && b->w.x == 0.0 && b->w.y == 0.0 && b->w.z == 0.0;
-}
-
 /* x rounded to a grid of 2^-46 of `scale`: an impulse goes from rows to the world and back without a change, so that
  * what repeats does so bit by bit (step/rest.c). Bodies in motion keep all bits: in an unstable equilibrium errors
  * grow. */
@@ -385,7 +380,8 @@ void mor_add_contact_rows(mor_row_builder* k, int index, const mor_contact* old)
     if (w->options.sticking) hold_anchor(w, c, old, direction, dim, row);
     if (old) {
         row->guess[0] = old->normal_impulse;
-        const double grid = is_still(body_of(w, c, 0)) && is_still(body_of(w, c, 1)) ? old->normal_impulse : 0.0;
+        const double grid =
+            mor_body_is_still(body_of(w, c, 0)) && mor_body_is_still(body_of(w, c, 1)) ? old->normal_impulse : 0.0;
         for (int d = 1; d < dim && d < 3; d++) row->guess[d] = on_grid(mor_dot(old->impulse, direction[d]), grid);
         for (int d = 3; d < dim; d++) row->guess[d] = mor_dot(old->moment, direction[(d - 2) % 3]) / row->turning;
     }

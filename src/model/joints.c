@@ -314,15 +314,32 @@ double mor_world_joint_position(const mor_world* w, int joint)
     return mor_joint_free_row(w, &((const mor_joint*)w->joints.data)[joint], &row) ? row.phi : 0.0;
 }
 
+/* The larger of an error and that of a joint; what is not finite stays. */
+static double worse(double error, int n, const mor_joint_row* rows)
+{
+    double square = 0.0;
+    for (int k = 0; k < n; k++) square += rows[k].phi * rows[k].phi;
+    return sqrt(square) <= error ? error : sqrt(square);
+}
+
 double mor_world_joint_error(const mor_world* w)
 {
     double largest = 0.0;
     for (int i = 0; i < w->joints.count; i++) {
         mor_joint_row rows[6];
         int n = mor_joint_equations(w, &((const mor_joint*)w->joints.data)[i], rows);
-        double square = 0.0;
-        for (int k = 0; k < n; k++) square += rows[k].phi * rows[k].phi;
-        if (!(sqrt(square) <= largest)) largest = sqrt(square);
+        largest = worse(largest, n, rows);
+    }
+    return largest;
+}
+
+double mor_joint_error_kept(mor_world* w)
+{
+    double largest = 0.0;
+    for (int i = 0; i < w->joints.count; i++) {
+        const mor_joint_row* rows;
+        int n = mor_joint_equations_kept(w, &((mor_joint*)w->joints.data)[i], &rows);
+        largest = worse(largest, n, rows);
     }
     return largest;
 }

@@ -13,6 +13,8 @@ int mor_joint_equations(const mor_world* world, const mor_joint* joint, mor_join
 /* The same, kept with the joint: bodies that are where they were have the equations they had. Those of the end of a
  * step are those of the next one's start. The rows are good until the next call. */
 int mor_joint_equations_kept(const mor_world* world, mor_joint* joint, const mor_joint_row** rows);
+/* mor_world_joint_error of a draft, by the equations that are kept. */
+double mor_joint_error_kept(mor_world* draft);
 /* A distance joint with a spring, damper or limits: it has no equations, but a free coordinate. */
 bool mor_joint_soft(const mor_joint* joint);
 /* The free coordinate of a revolute or prismatic joint or a soft distance (phi holds it, angles unwound near

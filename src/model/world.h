@@ -53,6 +53,12 @@ typedef struct mor_body {
     mor_support_look look; /* of the step, not state (model/support_step.c) */
 } mor_body;
 
+/* Has it no velocity at all? */
+static inline bool mor_body_is_still(const mor_body* b)
+{
+    return b->v.x == 0.0 && b->v.y == 0.0 && b->v.z == 0.0 && b->w.x == 0.0 && b->w.y == 0.0 && b->w.z == 0.0;
+}
+
 /* A tree instance: how its velocities are made, not what they are. */
 typedef struct mor_tree {
     const struct mor_tree_kind* kind;

@@ -171,33 +171,18 @@ static mor_code correct_velocities(const mor_step* step, double tolerance)
     return code;
 }
 
-/* mor_world_joint_error of a draft. */
-static double joint_error(mor_world* w)
-{
-    double largest = 0.0;
-    mor_joint* joints = w->joints.data;
-    for (int i = 0; i < w->joints.count; i++) {
-        const mor_joint_row* rows;
-        int n = mor_joint_equations_kept(w, &joints[i], &rows);
-        double square = 0.0;
-        for (int k = 0; k < n; k++) square += rows[k].phi * rows[k].phi;
-        if (!(sqrt(square) <= largest)) largest = sqrt(square);
-    }
-    return largest;
-}
-
 mor_code mor_stabilise_velocities(mor_step* k)
 {
     mor_world* w = k->w;
     if (w->joints.count == 0) return MOR_OK;
     mor_code code = take_back(k);
     if (code) return code;
-    w->joint_error = joint_error(w);
+    w->joint_error = mor_joint_error_kept(w);
     if (w->options.stabilisation == MOR_STABILISE_IMPULSE || w->options.stabilisation == MOR_STABILISE_PROJECTION) {
         double tolerance = position_tolerance(w);
         if (w->joint_error > tolerance) {
             code = correct_positions(k, tolerance, ROUNDS);
-            w->joint_error = joint_error(w);
+            w->joint_error = mor_joint_error_kept(w);
         }
         if (!code) code = correct_velocities(k, w->options.velocity_tolerance);
     }
