@@ -34,6 +34,7 @@ _moreau() {
         "doctor --limit") return ;;
         "doctor --set") return ;;
         "doctor --step") return ;;
+        "doctor --time-limit") return ;;
         "doctor --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "new --urdf") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "new --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
@@ -61,6 +62,7 @@ _moreau() {
         "derivative --smooth") return ;;
         "derivative --set") return ;;
         "derivative --step") return ;;
+        "derivative --time-limit") return ;;
         "derivative --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "optimise --vary") return ;;
         "optimise --goal") return ;;
@@ -73,10 +75,12 @@ _moreau() {
         "optimise --simulations") return ;;
         "optimise --set") return ;;
         "optimise --step") return ;;
+        "optimise --time-limit") return ;;
         "optimise --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "calibrate --jobs") return ;;
         "calibrate --html") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "calibrate --csv") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "calibrate --time-limit") return ;;
         "calibrate --journal") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "calibrate --shard") return ;;
         "calibrate --slurm") return ;;
@@ -113,6 +117,7 @@ _moreau() {
         "dataset --shard") return ;;
         "dataset --slurm") return ;;
         "dataset --sbatch") return ;;
+        "dataset --time-limit") return ;;
         "dataset --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "inverse --motion") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "inverse --law") COMPREPLY=($(compgen -W 'scene convex exact' -- "$word")); return ;;
@@ -124,6 +129,7 @@ _moreau() {
         "inverse --rows") return ;;
         "inverse --set") return ;;
         "inverse --csv") COMPREPLY=($(compgen -f -- "$word")); return ;;
+        "inverse --time-limit") return ;;
         "inverse --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "landscape --vary") return ;;
         "landscape --band") return ;;
@@ -145,6 +151,7 @@ _moreau() {
         "reproduce --shard") return ;;
         "reproduce --slurm") return ;;
         "reproduce --sbatch") return ;;
+        "reproduce --time-limit") return ;;
         "reproduce --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "sweep --out"|"sweep -o") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "sweep --csv") COMPREPLY=($(compgen -f -- "$word")); return ;;
@@ -196,20 +203,20 @@ _moreau() {
     esac
     case $command in
         run) options='--formulation --solver --collision --integrator --step --time --steps --set --from --snapshot --at --csv --record --bpmd --bpmd-names --time-limit --control --control-timeout --pace --threads --json --verbose --quiet --plugin --help -h' ;;
-        doctor) options='--time --limit --set --step --json --plugin --help -h' ;;
+        doctor) options='--time --limit --set --step --time-limit --json --plugin --help -h' ;;
         new) options='--urdf --plugin --help -h' ;;
         solve) options='--kind --solver --all --tol --max-iter --time-limit --solution --trace --json --plugin --help -h' ;;
         robot) options='--state --frames --joints --base --tree --loop --json --plugin --help -h' ;;
         convert) options='--tree --plugin --help -h' ;;
-        derivative) options='--at --steps --input --side --smooth --set --step --json --plugin --help -h' ;;
-        optimise) options='--vary --goal --end --search --starts --spread --seed --tol --simulations --set --step --json --plugin --help -h' ;;
-        calibrate) options='--jobs --html --csv --json --audit --journal --resume --shard --merge --slurm --sbatch --no-submit --quiet --plugin --help -h' ;;
+        derivative) options='--at --steps --input --side --smooth --set --step --time-limit --json --plugin --help -h' ;;
+        optimise) options='--vary --goal --end --search --starts --spread --seed --tol --simulations --set --step --time-limit --json --plugin --help -h' ;;
+        calibrate) options='--jobs --html --csv --time-limit --json --audit --journal --resume --shard --merge --slurm --sbatch --no-submit --quiet --plugin --help -h' ;;
         compare) options='--formulations --solvers --collision --tol --time-limit --memory --start --frames --traces --iterations --coordinates --scene-limit --assume --jobs --out --csv --baseline --json --shard --merge --resume --quiet --plugin --help -h' ;;
-        dataset) options='--output -o --full --author --licence --engine --commit --command --port --listen --family --shard --merge --slurm --sbatch --no-submit --plugin --help -h' ;;
-        inverse) options='--motion --law --regularisation --slip --fit --poses --check --columns --time-column --rows --set --csv --json --quiet --plugin --help -h' ;;
+        dataset) options='--output -o --full --author --licence --engine --commit --command --port --listen --family --shard --merge --slurm --sbatch --no-submit --time-limit --plugin --help -h' ;;
+        inverse) options='--motion --law --regularisation --slip --fit --poses --check --columns --time-column --rows --set --csv --time-limit --json --quiet --plugin --help -h' ;;
         landscape) options='--vary --band --of --end --points --smooth --set --step --title --output -o --plugin --help -h' ;;
         plot) options='--output -o --title --plugin --help -h' ;;
-        reproduce) options='--output -o --seed --threads --quick --shard --merge --slurm --sbatch --no-submit --plugin --help -h' ;;
+        reproduce) options='--output -o --seed --threads --quick --shard --merge --slurm --sbatch --no-submit --time-limit --plugin --help -h' ;;
         sweep) options='--out -o --csv --html --jobs --shard --merge --resume --time-limit --slurm --sbatch --no-submit --json --quiet --plugin --help -h' ;;
         trust) options='--within --members --time --set --seed --html --jobs --time-limit --json --quiet --plugin --help -h' ;;
         view) options='--port --listen --html --size --rate --png --at --video --fps --speed --pixels --look --band --frame --set --formulation --solver --step --time --paused --wait --threads --plugin --help -h' ;;

@@ -135,6 +135,34 @@ static void a_signal_ends_what_builds_problems(void** state)
     command_expect("test -d built && test -z \"$(ls -a built | grep building)\"", 0, NULL);
 }
 
+/* Each line takes minutes without its limit. */
+static void every_long_command_has_a_time_limit(void** state)
+{
+    (void)state;
+    static const char* const lines[] = {
+        "$M doctor s3 --limit 1000 --json --time-limit 0.3",
+        "$M derivative s3 --steps 100000 --json --time-limit 0.3",
+        "$M optimise s3 --end 100 --vary velocity:box_0_0_0.x --goal velocity:box_0_0_0.x=1 --json --time-limit 0.3",
+        "$M reproduce 18 -o papers --time-limit 0.3",
+        "$M inverse s4_slide --motion long.csv --csv forces.csv --time-limit 0.3",
+        "$M calibrate fit.yaml --jobs 1 --quiet --csv fit.csv --time-limit 0.3",
+        "$M dataset build --full -o limited --time-limit 0.3",
+    };
+    command_expect("$M run s4_slide --steps 20000 --set time.end=1e3 --quiet --csv long.csv", 0, NULL);
+    command_expect("printf 'moreau-calibrate: 1\nscene: s4_slide\ndata: { file: long.csv, time: time, columns: "
+                   "{ bodies.box.position: [box.x, box.y, box.z] } }\nparameters:\n  - { path: "
+                   "materials.stone.friction, range: [0.1, 0.6], start: 0.4 }\noptimiser: { name: sbplx, starts: 50, "
+                   "evaluations: 1000 }\n' >fit.yaml",
+                   0, NULL);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        command_expect(lines[i], 1, "the time limit has passed");
+        if (!strstr(lines[i], "dataset")) assert_string_equal(command_output, ""); /* which tells every file */
+    }
+    command_expect("test -z \"$(find . | grep part$)\" && test ! -e papers/index.html", 0, NULL);
+    command_expect("$M doctor sphere_drop --time-limit 0", 2, "expected seconds");
+    command_expect("$M derivative sphere_drop --time-limit 1000 --json", 0, NULL);
+}
+
 static void iterates_that_are_lost_are_told(void** state)
 {
     (void)state;
@@ -249,6 +277,7 @@ int main(void)
         cmocka_unit_test(a_disk_quota_leaves_the_old_file_and_nothing_else),
         cmocka_unit_test(a_signal_ends_a_run_properly),
         cmocka_unit_test(a_signal_ends_what_builds_problems),
+        cmocka_unit_test(every_long_command_has_a_time_limit),
         cmocka_unit_test(iterates_that_are_lost_are_told),
         cmocka_unit_test(a_single_step_can_be_interrupted),
         cmocka_unit_test(a_solver_can_be_interrupted),

@@ -14,19 +14,10 @@
 #include <cmocka.h>
 
 #include "common/peer.h"
+#include "common/shown.h"
 #include "moreau/lab.h"
 #include "serve/export.h"
 #include "serve/server.h"
-
-static const char scene_text[] = "moreau: 1\n"
-                                 "gravity: [0, 0, -10]\n"
-                                 "time: { step: 0.01, end: 0.5 }\n"
-                                 "bodies:\n"
-                                 "  - { name: floor, shape: plane, fixed: true }\n"
-                                 "  - { name: ball, shape: { sphere: 0.5 }, mass: 2, position: [0, 0, 0.5] }\n"
-                                 "  - { name: stone, shape: { box: [1, 1, 1] }, position: [5, 0, 20] }\n";
-
-enum { FRAMES = 51 };
 
 /* A server in a thread of its own. */
 typedef struct host {
@@ -70,18 +61,10 @@ static void stop(host* h)
     *h = (host){ 0 };
 }
 
-static mor_scene* parse(const char* text)
-{
-    mor_error error = { 0 };
-    mor_scene* scene = mor_scene_parse(text, strlen(text), "test", NULL, NULL, &error);
-    if (!scene) fail_msg("%s", error.text);
-    return scene;
-}
-
 static void start_live(host* h, const char* text, bool wait)
 {
     mor_error error = { 0 };
-    h->scene = parse(text);
+    h->scene = shown_parse(text);
     h->live = mor_live_create(h->scene, &(mor_live_options){ .threads = 1, .paused = true, .wait = wait }, &error);
     if (!h->live) fail_msg("%s", error.text);
     start(h, NULL);
@@ -93,20 +76,14 @@ static int open_all(void** state)
     mor_error error = { 0 };
     char path[] = "/tmp/moreau-test-server-XXXXXX";
     int file = mkstemp(path);
-    shown.scene = parse(scene_text);
-    mor_world* world = mor_scene_build(shown.scene, 1, &error);
-    mor_recorder* recorder = mor_recorder_open(path, world, shown.scene, &error);
-    if (file < 0 || !recorder) return -1;
+    shown.scene = shown_parse(shown_text);
+    if (file < 0 || !shown_record(shown.scene, path)) return -1;
     close(file);
-    mor_world_add_observer(world, mor_recorder_observe, recorder, &error);
-    for (int i = 1; i < FRAMES; i++) mor_world_step(world, NULL, &error);
-    mor_recorder_close(recorder, &error);
-    mor_world_destroy(world);
     shown.recording = mor_recording_open(path, &error);
     remove(path); /* it stays open */
     if (!shown.recording) return -1;
     start(&shown, NULL);
-    start_live(&running, scene_text, false);
+    start_live(&running, shown_text, false);
     return 0;
 }
 
@@ -195,7 +172,7 @@ static void a_server_for_other_machines_asks_for_the_token_only(void** state)
 {
     (void)state;
     host h = { 0 };
-    h.scene = parse(scene_text);
+    h.scene = shown_parse(shown_text);
     mor_error error = { 0 };
     h.live = mor_live_create(h.scene, &(mor_live_options){ .threads = 1, .paused = true }, &error);
     start(&h, "0.0.0.0");
@@ -593,7 +570,7 @@ static void a_scene_that_waits_shows_every_step(void** state)
 {
     (void)state;
     host h = { 0 };
-    start_live(&h, scene_text, true);
+    start_live(&h, shown_text, true);
     peer_message m = { 0 };
     int wires[2] = { watch_well(&h), watch_well(&h) }, step, first = 0;
     double z;

@@ -13,21 +13,13 @@
 
 #include <cmocka.h>
 
+#include "common/shown.h"
 #include "io/bpmd/bpmd.h"
 #include "io/hdf5/h5.h"
 #include "moreau/lab.h"
 #include "serve/export.h"
 #include "serve/live.h"
 #include "serve/problem_view.h"
-
-static const char scene_text[] = "moreau: 1\n"
-                                 "name: 'a <b>bold</b> name'\n"
-                                 "gravity: [0, 0, -10]\n"
-                                 "time: { step: 0.01, end: 0.5 }\n"
-                                 "bodies:\n"
-                                 "  - { name: floor, shape: plane, fixed: true }\n"
-                                 "  - { name: ball, shape: { sphere: 0.5 }, mass: 2, position: [0, 0, 0.5] }\n"
-                                 "  - { name: stone, shape: { box: [1, 1, 1] }, position: [5, 0, 20] }\n";
 
 static char directory[64];
 
@@ -37,32 +29,17 @@ static char* path_of(const char* name, char path[256])
     return path;
 }
 
-static mor_scene* parse_scene(void)
-{
-    mor_error error = { 0 };
-    mor_scene* scene = mor_scene_parse(scene_text, strlen(scene_text), "test", NULL, NULL, &error);
-    if (!scene) fail_msg("%s", error.text);
-    return scene;
-}
-
 /* 51 frames in DIRECTORY/run.h5 */
 static int make_recording(void** state)
 {
     (void)state;
     snprintf(directory, sizeof directory, "/tmp/moreau-test-view-XXXXXX");
     if (!mkdtemp(directory)) return -1;
-    mor_error error = { 0 };
-    mor_scene* scene = parse_scene();
-    mor_world* world = mor_scene_build(scene, 1, &error);
+    mor_scene* scene = shown_parse(shown_text);
     char path[256];
-    mor_recorder* recorder = mor_recorder_open(path_of("run.h5", path), world, scene, &error);
-    if (!recorder) return -1;
-    mor_world_add_observer(world, mor_recorder_observe, recorder, &error);
-    for (int i = 0; i < 50; i++) mor_world_step(world, NULL, &error);
-    mor_recorder_close(recorder, &error);
-    mor_world_destroy(world);
+    bool done = shown_record(scene, path_of("run.h5", path));
     mor_scene_destroy(scene);
-    return 0;
+    return done ? 0 : -1;
 }
 
 static int remove_recording(void** state)
@@ -447,7 +424,7 @@ static void a_running_scene_obeys(void** state)
 {
     (void)state;
     mor_error error = { 0 };
-    mor_scene* scene = parse_scene();
+    mor_scene* scene = shown_parse(shown_text);
     mor_live* live = mor_live_create(scene, &(mor_live_options){ .threads = 1, .paused = true }, &error);
     assert_non_null(live);
     assert_int_equal(wait_for_step(live, 0), 0);
@@ -510,7 +487,7 @@ static void a_running_scene_survives_noise(void** state)
 {
     (void)state;
     mor_error error = { 0 };
-    mor_scene* scene = parse_scene();
+    mor_scene* scene = shown_parse(shown_text);
     mor_live* live = mor_live_create(scene, &(mor_live_options){ .threads = 1, .paused = false }, &error);
     assert_non_null(live);
     static const char* const words[] = {

@@ -2,6 +2,7 @@
 #include "moreau/derivative.h"
 #include "cli/cli.h"
 #include "cli/options.h"
+#include "cli/signals.h"
 #include "cli/words.h"
 #include "io/json/json.h"
 #include "moreau/control.h"
@@ -19,7 +20,7 @@ typedef struct arguments {
     mor_cli_sets sets;
     const char* words[MOST_INPUTS]; /* as the user wrote them */
     int count, steps, side;
-    double at, smooth;
+    double at, smooth, time_limit;
     bool json;
 } arguments;
 
@@ -54,6 +55,7 @@ static const mor_cli_option options[] = {
       MOR_CLI_NUMBER, AT(smooth), .max = 1e3, .expected = "a speed in m/s" },
     { "--set", "KEY=VALUE", "any value of the scene, as in moreau run", MOR_CLI_SET, AT(sets) },
     { "--step", "H", "time step in seconds", MOR_CLI_SET, AT(sets), .key = "time.step" },
+    MOR_CLI_TIME_LIMIT(AT(time_limit)),
     { "--json", NULL, "one JSON document with the whole matrix on standard output", MOR_CLI_FLAG, AT(json) },
     { .name = NULL },
 };
@@ -183,6 +185,7 @@ int mor_cli_derivative(int argc, char** argv)
     int status = mor_cli_parse(&command, argc, argv, &a);
     if (status) return status;
     if (!a.scene) return mor_cli_usage("derivative", "which scene?");
+    mor_cli_end_after("derivative", a.time_limit);
     mor_error error = { 0 };
     char path[4096];
     mor_scene* scene =

@@ -6,6 +6,7 @@
 #include "cli/doctor.h"
 #include "cli/cli.h"
 #include "cli/options.h"
+#include "cli/signals.h"
 #include "io/json/json.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@
 typedef struct arguments {
     const char* scene;
     mor_cli_sets sets;
-    double end, limit;
+    double end, limit, time_limit;
     bool json;
 } arguments;
 
@@ -41,6 +42,7 @@ static const mor_cli_option options[] = {
       .expected = "seconds" },
     { "--set", "KEY=VALUE", "any value of the scene, as in moreau run", MOR_CLI_SET, AT(sets) },
     { "--step", "H", "time step in seconds", MOR_CLI_SET, AT(sets), .key = "time.step" },
+    MOR_CLI_TIME_LIMIT(AT(time_limit)),
     { "--json", NULL, "one JSON document on standard output", MOR_CLI_FLAG, AT(json) },
     { .name = NULL },
 };
@@ -217,6 +219,7 @@ int mor_cli_doctor(int argc, char** argv)
     int status = mor_cli_parse(&command, argc, argv, &a);
     if (status) return status;
     if (!a.scene) return mor_cli_usage("doctor", "which scene?");
+    mor_cli_end_after("doctor", a.time_limit);
     mor_error error = { 0 };
     mor_scene* scene = NULL;
     mor_world* w = build(&a, NULL, &scene, &error);

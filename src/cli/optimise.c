@@ -2,6 +2,7 @@
 #include "moreau/optimise.h"
 #include "cli/cli.h"
 #include "cli/options.h"
+#include "cli/signals.h"
 #include "cli/words.h"
 #include "io/json/json.h"
 #include "moreau/state.h"
@@ -18,7 +19,7 @@ typedef struct arguments {
     mor_cli_sets sets;
     const char *vary[MOST], *goal[MOST]; /* as the user wrote them */
     int vary_count, goal_count;
-    double end, spread, tolerance;
+    double end, spread, tolerance, time_limit;
     int starts, seed, most, search;
     bool json;
 } arguments;
@@ -70,6 +71,7 @@ static const mor_cli_option options[] = {
       .expected = "a whole number from 1" },
     { "--set", "KEY=VALUE", "any value of the scene, as in moreau run", MOR_CLI_SET, AT(sets) },
     { "--step", "H", "time step in seconds", MOR_CLI_SET, AT(sets), .key = "time.step" },
+    MOR_CLI_TIME_LIMIT(AT(time_limit)),
     { "--json", NULL, "one JSON document on standard output", MOR_CLI_FLAG, AT(json) },
     { .name = NULL },
 };
@@ -192,6 +194,7 @@ int mor_cli_optimise(int argc, char** argv)
     if (status) return status;
     if (!a.scene) return mor_cli_usage("optimise", "which scene?");
     if (!a.vary_count || !a.goal_count) return mor_cli_usage("optimise", "give at least one --vary and one --goal");
+    mor_cli_end_after("optimise", a.time_limit);
     mor_error error = { 0 };
     char path[4096];
     mor_scene* scene =

@@ -41,6 +41,13 @@ typedef struct mor_cli_command {
     void (*print_more)(FILE* out);               /* after `more`; may be NULL */
 } mor_cli_command;
 
+/* The same option of every command that may take long: a double in its struct. */
+#define MOR_CLI_TIME_LIMIT(at)                                                                                         \
+    {                                                                                                                  \
+        "--time-limit", "SECONDS", "stop after so many seconds on the clock, with exit status 1; default: none",       \
+            MOR_CLI_NUMBER, at, .min = 1e-3, .max = 1e9, .expected = "seconds, from 0.001"                             \
+    }
+
 /* Values for the scene from --set and its abbreviations, in the order given. */
 enum { MOR_CLI_MOST_SETS = 256, MOR_CLI_SHORT_SETS = 16 };
 typedef struct mor_cli_sets {

@@ -20,6 +20,7 @@ typedef struct arguments {
     const char* sbatch;
     bool json, quiet, resume, merge, no_submit, audit;
     int jobs, file_count, shard, shards, slurm;
+    double time_limit;
 } arguments;
 
 /* The plan, then journals for --merge. */
@@ -44,6 +45,7 @@ static const mor_cli_option options[] = {
       .min = 1, .max = 64, .expected = "a whole number" },
     { "--html", "FILE", "a page with tables and residuals that needs nothing else", MOR_CLI_TEXT, AT(html) },
     { "--csv", "FILE", "one line per method and parameter; -: standard output", MOR_CLI_TEXT, AT(csv) },
+    MOR_CLI_TIME_LIMIT(AT(time_limit)),
     { "--json", NULL, "one JSON document on standard output", MOR_CLI_FLAG, AT(json) },
     { "--audit", NULL,
       "fit nothing: tell what the flights of the data say of scale, gravity, velocities, centre of mass", MOR_CLI_FLAG,
@@ -245,7 +247,7 @@ int mor_cli_calibrate(int argc, char** argv)
         if (a.json) return mor_cli_usage("calibrate", "--csv - and --json both want standard output");
         a.quiet = true;
     }
-    mor_cli_catch_signals(0.0);
+    mor_cli_catch_signals(a.time_limit);
     mor_calibration* c = calloc(1, sizeof *c);
     mor_error error = { 0 };
     mor_code code = c ? mor_calibration_read(c, a.plan, mor_cli_library(), mor_cli_scene_path, &error)

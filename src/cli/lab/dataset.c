@@ -34,6 +34,7 @@ typedef struct arguments {
     int shard, shards, slurm; /* build */
     bool merge, no_submit;
     const char* sbatch;
+    double time_limit;
 } arguments;
 
 static int take_word(void* user, char* word)
@@ -70,6 +71,7 @@ static const mor_cli_option options[] = {
       MOR_CLI_WHOLE, AT(slurm), .min = 1, .max = 1e6, .expected = "a number of shards" },
     { "--sbatch", "OPTIONS", "with --slurm: options for sbatch", MOR_CLI_TEXT, AT(sbatch) },
     { "--no-submit", NULL, "with --slurm: only write the job files", MOR_CLI_FLAG, AT(no_submit) },
+    MOR_CLI_TIME_LIMIT(AT(time_limit)),
     { .name = NULL },
 };
 #undef AT
@@ -186,7 +188,7 @@ static int build_files(const arguments* a)
         if (mor_folder_merge(a->files[i], a->folder, &copied, &error)) return mor_cli_fail(&error);
     int files = 0, known = 0;
     double begin = mor_clock();
-    mor_cli_catch_signals(0.0);
+    mor_cli_catch_signals(a->time_limit);
     for (const mor_family* f = mor_families; f->name; f++) {
         if (a->family && !listed(a->family, f->name)) continue;
         for (int k = 0; f->sizes[k] != 0.0 && (a->full || k < f->fast); k++, known++) {
@@ -449,7 +451,9 @@ int mor_cli_dataset(int argc, char** argv)
     const char* names[PARTS + 1] = { 0 };
     for (int i = 0; i < PARTS; i++) {
         names[i] = parts[i].name;
-        if (strcmp(a.what, names[i]) == 0) return parts[i].run(&a);
+        if (strcmp(a.what, names[i]) != 0) continue;
+        if (i > 0) mor_cli_end_after("dataset", a.time_limit); /* build finishes its file (build_files) */
+        return parts[i].run(&a);
     }
     return mor_cli_unknown("dataset", "command", a.what, names);
 }

@@ -18,7 +18,7 @@ typedef struct arguments {
     const char *scene, *motion, *csv;
     mor_fit_value fits[MOR_FIT_VALUES];
     int law, fit_count;
-    double before, after;
+    double before, after, time_limit;
     int iterations;
     bool json, quiet;
 } arguments;
@@ -65,6 +65,7 @@ static const mor_cli_option options[] = {
     { .name = "", .help = "scene and output:" },
     { "--set", "KEY=VALUE", "any value of the scene, as in moreau run", MOR_CLI_SET, AT(sets) },
     { "--csv", "FILE.csv", "forces and impulses of every step", MOR_CLI_TEXT, AT(csv) },
+    MOR_CLI_TIME_LIMIT(AT(time_limit)),
     { "--json", NULL, "one JSON document on standard output", MOR_CLI_FLAG, AT(json) },
     { "--quiet", NULL, "only the sentence", MOR_CLI_FLAG, AT(quiet) },
     { .name = NULL },
@@ -215,7 +216,7 @@ static int work(arguments* a, const mor_observed* m, const mor_world* w)
     mor_code code = MOR_OK;
     if (a->fit_count)
         code = mor_inversion_fit(&a->request, m, a->fits, a->fit_count, &a->before, &a->after, &a->iterations, &error);
-    if (code) return mor_cli_signal() ? mor_cli_signal_status(mor_cli_signal()) : mor_cli_fail(&error);
+    if (code) return mor_cli_signal() ? mor_cli_stopped("inverse") : mor_cli_fail(&error);
     for (int i = 0; i < a->fit_count; i++) { /* what is told below is of the fitted values */
         if (a->sets.count >= MOR_CLI_MOST_SETS) return mor_cli_usage("inverse", "too many values are set");
         snprintf(text[i], sizeof text[i], "%s=%.17g", a->fits[i].path, a->fits[i].value);
@@ -223,7 +224,7 @@ static int work(arguments* a, const mor_observed* m, const mor_world* w)
         a->sets.items[a->sets.count] = NULL;
     }
     if (mor_inversion_make(&x, &a->request, m, &error)) return mor_cli_fail(&error);
-    int status = x.stopped ? mor_cli_signal_status(mor_cli_signal()) : 0;
+    int status = x.stopped ? mor_cli_stopped("inverse") : 0;
     if (!status && a->csv) {
         FILE* out = mor_output_open(a->csv, &error);
         if (out) write_csv(&x, w, out);
@@ -251,7 +252,7 @@ int mor_cli_inverse(int argc, char** argv)
     a.request.stop = stop;
     mor_scene* scene = mor_scene_load(a.request.scene, a.sets.items, mor_cli_library(), &error);
     if (!scene) return mor_cli_no_scene(a.scene, &error);
-    mor_cli_catch_signals(0.0);
+    mor_cli_catch_signals(a.time_limit);
     mor_observed motion = { 0 };
     mor_world* w = mor_scene_build(scene, 1, &error);
     bool convex =

@@ -4,6 +4,7 @@
 #include "cli/lab/ranks.h"
 #include "cli/lab/slurm.h"
 #include "cli/options.h"
+#include "cli/signals.h"
 #include "lab/folders.h"
 #include "lab/reproduce.h"
 
@@ -29,6 +30,7 @@ typedef struct arguments {
     const char *figure, *folders[MOST_FOLDERS], *sbatch;
     int folder_count, slurm;
     bool no_submit;
+    double time_limit;
 } arguments;
 
 static int take_figure(void* user, char* word)
@@ -70,6 +72,7 @@ static const mor_cli_option options[] = {
       MOR_CLI_WHOLE, AT(slurm), .min = 1, .max = 1e6, .expected = "a number of shards" },
     { "--sbatch", "OPTIONS", "with --slurm: options for sbatch", MOR_CLI_TEXT, AT(sbatch) },
     { "--no-submit", NULL, "with --slurm: only write the job files", MOR_CLI_FLAG, AT(no_submit) },
+    MOR_CLI_TIME_LIMIT(AT(time_limit)),
     { .name = NULL },
 };
 #undef AT
@@ -164,6 +167,7 @@ int mor_cli_reproduce(int argc, char** argv)
     if (status) return status;
     if (!a.figure) a.figure = "all";
     if (a.slurm) return submit(&a);
+    mor_cli_end_after("reproduce", a.time_limit);
     mor_error error = { 0 };
     mor_reproduce* o = &a.options;
     const mor_ranks* ranks = NULL;

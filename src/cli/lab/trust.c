@@ -101,7 +101,7 @@ int mor_cli_trust(int argc, char** argv)
     mor_code code = mor_trust_make(&trust, mor_cli_scene_path(a.scene, path, sizeof path), &a.options, &error);
     if (shown) fprintf(stderr, "\r%40s\r", "");
     if (code) status = mor_cli_no_scene(a.scene, &error);
-    else if (trust.stopped) status = mor_cli_signal_status(mor_cli_signal());
+    else if (trust.stopped) status = mor_cli_stopped("trust");
     if (!status && a.html) {
         FILE* out = mor_output_open(a.html, &error);
         if (out) mor_trust_write_html(&trust, out);
