@@ -167,7 +167,7 @@ static const struct {
       "  - { name: box, shape: { box: [0.8, 0.6, 0.4] }, mass: 2, position: [0, 0, 0.55], orientation: { axis: [1, "
       "0.3, "
       "0], angle: 35 }, velocity: [0.3, 0, -1], angular_velocity: [30, 5, 3] }\n" },
-    { "a box that spins onto a box", 30, 8, 0,
+    { "a box that spins onto a box", 30, 5, 0,
       "moreau: 1\ntime: { step: 0.02 }\n" TOLD "bodies:\n" FLOOR
       "  - { name: low, shape: { box: [1, 1, 0.2] }, mass: 3, position: [0, 0, 0.1], velocity: [1, 0, 0] }\n"
       "  - { name: box, shape: { box: [0.8, 0.6, 0.4] }, mass: 2, position: [0, 0, 0.82], orientation: { axis: [1, "

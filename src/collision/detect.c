@@ -325,7 +325,8 @@ static mor_flight flight(const mor_world* w, const shape_slot* s)
                          .tumble = tumble,
                          .v = b->tree >= 0 ? mor_madd(b->v, w->h, w->gravity) : b->v,
                          .w = b->w,
-                         .arm = s->arm };
+                         .arm = s->arm,
+                         .yields = b->tree >= 0 && b->mass.mass > 0.0 ? 1.0 / b->mass.mass : 0.0 };
 }
 
 /* At most eight points, and those that land in this step. */

@@ -26,10 +26,12 @@
  *
  * Points of an impact. With one body that never moves, the common point is the arm of the other. With two that move,
  * the arms do not meet in one point now: they are apart across n by what the bodies slide on the way there. As long as
- * that is short, the middle serves both, and angular momentum is kept to rounding. Else each point is its own body's
- * arm (formulation/assemble.c): the impulses are those of the impact, and angular momentum, which knows only the
- * positions at the start of the step, is off by impulse times way. Pairs that bounce always have their own arms:
- * their impact is resolved within the step (formulation/impact.c), at the positions of that moment.
+ * that is short, one point between them serves both, and angular momentum is kept to rounding. It divides the way by
+ * the masses: a wrong arm turns the lighter body, so that one has its own (a ball that drops on a heavy plate without
+ * friction does not spin). Else each point is its own body's arm (formulation/assemble.c): the impulses are those of
+ * the impact, and angular momentum, which knows only the positions at the start of the step, is off by impulse times
+ * way. Pairs that bounce always have their own arms: their impact is resolved within the step (formulation/impact.c),
+ * at the positions of that moment.
  *
  * Cost: nothing for shapes that touch, a few products per point for shapes that stay apart, else some pair tests. */
 #include "base/elementary.h"
@@ -70,15 +72,14 @@ mor_pose mor_flight_at(const mor_flight* f, double t)
     return (mor_pose){ mor_add(mor_madd(f->x, t, f->v), arm), q };
 }
 
-/* Velocity of the point of the body that is at p after the time t. */
-static mor_vec3 velocity_at(const mor_flight* f, mor_vec3 p, double t)
+mor_vec3 mor_flight_velocity(const mor_flight* f, mor_vec3 p, double t)
 {
     return mor_add(f->v, mor_cross(f->w, mor_sub(p, mor_madd(f->x, t, f->v))));
 }
 
 double mor_flight_rate(const mor_flight* a, const mor_flight* b, const mor_point* p, double t)
 {
-    return mor_dot(p->normal, mor_sub(velocity_at(b, p->on_b, t), velocity_at(a, p->on_a, t)));
+    return mor_dot(p->normal, mor_sub(mor_flight_velocity(b, p->on_b, t), mor_flight_velocity(a, p->on_a, t)));
 }
 
 bool mor_flight_tumbles(const mor_flight* a, const mor_flight* b, mor_vec3 n, double size, double h)
@@ -139,8 +140,7 @@ static double closing_bound(const mor_sweep* s, mor_vec3 n)
     return bound;
 }
 
-/* Greatest rate in any direction. */
-static double motion_bound(const mor_sweep* s)
+double mor_sweep_rate(const mor_sweep* s)
 {
     const mor_flight *a = &s->flight[0], *b = &s->flight[1];
     mor_vec3 v = mor_sub(b->v, a->v);
@@ -158,7 +158,7 @@ typedef struct passage {
 /* First touch in free motion. `start` are the points of now. */
 static void advance(const mor_sweep* s, const mor_point* start, int count, double size, passage* p)
 {
-    double t = 0.0, distance = start[deepest_of(start, count)].gap, bound = motion_bound(s);
+    double t = 0.0, distance = start[deepest_of(start, count)].gap, bound = mor_sweep_rate(s);
     mor_vec3 n = start[deepest_of(start, count)].normal;
     *p = (passage){ .nearing = 0.0, .parting = -1.0 };
     if (with_chain(s)) p->count = look(s, 0.0, s->reach, p->points, &distance);
@@ -188,6 +188,14 @@ static void advance(const mor_sweep* s, const mor_point* start, int count, doubl
 
 /* ------------------------------------------------------------------------------- handing over */
 
+/* Where between the arms of a (0) and b (1) the common point of an impact lies: at that of the lighter body. */
+static double share_of_b(const mor_sweep* s)
+{
+    double a = s->flight[0].yields, b = s->flight[1].yields;
+    if (s->flight[0].still || s->flight[1].still) return s->flight[0].still ? 1.0 : 0.0;
+    return a + b > 0.0 ? b / (a + b) : 0.5;
+}
+
 /* Points found at time t become points of now: the linear model of gap and arms is that of time t. Those that the free
  * motion would pass are left out if `quiet`. */
 static int hand_over(const mor_sweep* s, double t, const mor_point* later, int count, bool quiet, double size,
@@ -206,17 +214,12 @@ static int hand_over(const mor_sweep* s, double t, const mor_point* later, int c
             mor_vec3* q = side ? &p.on_b : &p.on_a;
             if (!s->flight[side].still) *q = mor_madd(*q, -t, s->flight[side].v);
         }
-        if (s->flight[0].still || s->flight[1].still) {
-            mor_vec3 arm = s->flight[0].still ? p.on_b : p.on_a;
-            p.on_a = mor_madd(arm, -0.5 * p.gap, p.normal);
-            p.on_b = mor_madd(arm, 0.5 * p.gap, p.normal);
-        } else {
-            mor_vec3 slide = mor_sub(p.on_b, p.on_a), middle = mor_lerp(p.on_a, p.on_b, 0.5);
-            slide = mor_madd(slide, -mor_dot(slide, p.normal), p.normal);
-            if (mor_norm(slide) <= 2.0 * SHORT_WAY * size && !s->bounces) {
-                p.on_a = mor_madd(middle, -0.5 * p.gap, p.normal);
-                p.on_b = mor_madd(middle, 0.5 * p.gap, p.normal);
-            }
+        mor_vec3 slide = mor_sub(p.on_b, p.on_a), common = mor_lerp(p.on_a, p.on_b, share_of_b(s));
+        slide = mor_madd(slide, -mor_dot(slide, p.normal), p.normal);
+        bool still = s->flight[0].still || s->flight[1].still;
+        if (!s->bounces && (still || mor_norm(slide) <= 2.0 * SHORT_WAY * size)) {
+            p.on_a = mor_madd(common, -0.5 * p.gap, p.normal);
+            p.on_b = mor_madd(common, 0.5 * p.gap, p.normal);
         }
         points[n++] = p;
     }
@@ -249,75 +252,6 @@ static int nearest_approach(const mor_sweep* s, const passage* p, double size, m
         }
     }
     return 0;
-}
-
-/* Corners of the shape on `side` that can reach the plane of point `d` in the rest of the step: a body that turns fast
- * lands on others than those that are nearest now. */
-static int add_corners(const mor_sweep* s, int side, double t, mor_point d, double size, mor_point* points, int count)
-{
-    const mor_geometry* g = side ? s->b : s->a;
-    const mor_flight* f = &s->flight[side];
-    if (f->still) return count;
-    const double radius = g->kind == MOR_CAPSULE ? g->size[0] : 0.0;
-    const mor_pose pose = mor_flight_at(f, t);
-    const double speed = motion_bound(s) * (s->h - t);
-    for (int v = 0; v < mor_corner_count(g) && count < MOR_MAX_POINTS; v++) {
-        mor_vec3 x = mor_madd(mor_pose_point(&pose, mor_corner_at(g, v)), side ? -radius : radius, d.normal);
-        double gap = side ? mor_dot(d.normal, mor_sub(x, d.on_a)) : mor_dot(d.normal, mor_sub(d.on_b, x));
-        bool known = !(gap < speed);
-        for (int k = 0; k < count && !known; k++)
-            known = mor_norm(mor_sub(side ? points[k].on_b : points[k].on_a, x)) < 1e-6 * size;
-        if (known) continue;
-        points[count++] = side ? mor_point_on_b(x, d.normal, gap, mor_feature(MOR_VERTEX_OF_B, 0x7fff, v))
-                               : mor_point_on_a(x, d.normal, gap, mor_feature(MOR_VERTEX_OF_A, v, 0x7fff));
-    }
-    return count;
-}
-
-/* Radius of the ball about c, in the frame of the shape, that lies inside it; not positive if c does not. */
-static double inner_radius(const mor_geometry* g, mor_vec3 c)
-{
-    double r = 0.0, across = mor_hypot(c.x, c.y);
-    switch (g->kind) {
-    case MOR_POLYHEDRON:
-        r = HUGE_VAL;
-        for (int f = 0; f < g->polyhedron->face_count; f++)
-            r = mor_min(r, g->polyhedron->offsets[f] - mor_dot(g->polyhedron->normals[f], c));
-        return r;
-    case MOR_CAPSULE:
-        return g->size[0] - across - mor_max(0.0, fabs(c.z) - 0.5 * g->size[1]);
-    case MOR_CYLINDER:
-        return mor_min(g->size[0] - across, 0.5 * g->size[1] - fabs(c.z));
-    case MOR_ELLIPSOID:
-        return mor_min(g->size[0], mor_min(g->size[1], g->size[2])) - mor_norm(c);
-    default:
-        return r;
-    }
-}
-
-/* However the body turns, the ball about its centre that lies inside the shape must not pass the plane of point d. */
-static int add_core(const mor_sweep* s, int side, double t, mor_point d, mor_point* points, int count)
-{
-    const mor_flight* f = &s->flight[side];
-    if (f->still || count == MOR_MAX_POINTS) return count;
-    double r = inner_radius(side ? s->b : s->a, mor_pose_unpoint(&f->pose, f->x));
-    if (!(r > 0.0)) return count;
-    mor_vec3 x = mor_madd(mor_madd(f->x, t, f->v), side ? -r : r, d.normal);
-    double gap = side ? mor_dot(d.normal, mor_sub(x, d.on_a)) : mor_dot(d.normal, mor_sub(d.on_b, x));
-    points[count++] = side ? mor_point_on_b(x, d.normal, gap, mor_feature(MOR_CLOSEST, 0x7fff, 1))
-                           : mor_point_on_a(x, d.normal, gap, mor_feature(MOR_CLOSEST, 0x7fff, 0));
-    return count;
-}
-
-static int with_corners(const mor_sweep* s, double t, double size, mor_point* points, int count)
-{
-    if (count == 0 || with_chain(s)) return count;
-    const mor_point d = points[deepest_of(points, count)];
-    if (!mor_flight_tumbles(&s->flight[0], &s->flight[1], d.normal, size, s->h)) return count;
-    count = add_core(s, 0, t, d, points, count);
-    count = add_core(s, 1, t, d, points, count);
-    count = add_corners(s, 0, t, d, size, points, count);
-    return add_corners(s, 1, t, d, size, points, count);
 }
 
 static bool all_corners(const mor_point* points, int count)
@@ -357,7 +291,7 @@ int mor_sweep_contacts(const mor_sweep* s, mor_point* points, int count)
     bool passes = false;
     for (int i = 0; i < count; i++) least = mor_min(least, points[i].gap);
     if (count == 0) return 0;
-    if (!(least > TOUCHING * size)) return with_corners(s, 0.0, size, points, count);
+    if (!(least > TOUCHING * size)) return mor_sweep_corners(s, 0.0, size, points, count);
     double rates[MOR_MAX_POINTS], soonest = s->h;
     for (int i = 0; i < count; i++) {
         rates[i] = rate(s, &points[i], 0.0);
@@ -365,11 +299,11 @@ int mor_sweep_contacts(const mor_sweep* s, mor_point* points, int count)
         passes = true;
         soonest = mor_min(soonest, -points[i].gap / rates[i]);
     }
-    if (passes && !s->bounces && least < NO_WAY * size && soonest * motion_bound(s) <= NO_WAY * size) return count;
+    if (passes && !s->bounces && least < NO_WAY * size && soonest * mor_sweep_rate(s) <= NO_WAY * size) return count;
     const mor_flight *a = &s->flight[0], *b = &s->flight[1];
     double turn = s->h * (a->tumble + b->tumble);
     bool corners = all_corners(points, count);
-    if (!passes && !(turn > TURNING && least < s->h * motion_bound(s))) return corners ? 0 : count;
+    if (!passes && !(turn > TURNING && least < s->h * mor_sweep_rate(s))) return corners ? 0 : count;
     if (passes && !s->bounces && turn <= TURNING && met_alike(s, points, count, soonest, size)) return count;
     passage p;
     advance(s, points, count, size, &p);
@@ -389,7 +323,7 @@ int mor_sweep_contacts(const mor_sweep* s, mor_point* points, int count)
         return count;
     double distance;
     p.count = look(s, p.time, s->reach, p.points, &distance);
-    p.count = with_corners(s, p.time, size, p.points, p.count);
+    p.count = mor_sweep_corners(s, p.time, size, p.points, p.count);
     return hand_over(s, p.time, p.points, p.count, false, size, points);
 }
 

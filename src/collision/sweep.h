@@ -13,6 +13,7 @@ typedef struct mor_flight {
     mor_vec3 v, w; /* constant during the step [m/s, rad/s] */
     double arm;    /* farthest point of the shape from x that turning moves (round shapes: their centre) [m] */
     double tumble; /* rad/s: of w what moves the shape; a cylinder that rolls turns in place */
+    double yields; /* 1/kg: inverse mass of its body; 0 where nothing moves it */
     bool still;    /* never moves */
 } mor_flight;
 
@@ -46,6 +47,16 @@ double mor_clear_time(const mor_sweep* sweep, const mor_point* nearest, double t
 /* Number of points that stand for the extremes of a shape, and the i-th of them in its frame. */
 int mor_corner_count(const mor_geometry* shape);
 mor_vec3 mor_corner_at(const mor_geometry* shape, int i);
+
+/* Velocity of the point of the body that is at p after the time t [m/s]. */
+mor_vec3 mor_flight_velocity(const mor_flight* flight, mor_vec3 p, double t);
+
+/* Greatest rate at which two points of the shapes near each other, in any direction [m/s]. */
+double mor_sweep_rate(const mor_sweep* sweep);
+
+/* Adds to the points of time t what a body that turns fast can land on in the rest of the step (sweep_corners.c).
+ * Returns the new number of points. `size` of the smaller shape [m]. */
+int mor_sweep_corners(const mor_sweep* sweep, double t, double size, mor_point* points, int count);
 
 /* Rate of the gap of a point of a and b that was found at time t of their free motion [m/s]. */
 double mor_flight_rate(const mor_flight* a, const mor_flight* b, const mor_point* point, double t);

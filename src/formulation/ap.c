@@ -6,7 +6,9 @@
  * became active; penetration is not corrected. Contacts farther than epsilon, which the widened reach of
  * the collision stage may report, take no part. That is meant for steps whose ways are short beside epsilon: a contact
  * that would go deeper than ten times that in this step stops at the surface, as with st; else the body would come out
- * again where it likes, as fast as it came. The restitution rule of st applies.
+ * again where it likes, as fast as it came. A contact that bounces does so at the distance it has when the step begins:
+ *
+ *     G_n' nu+ + d(psi)/dt >= e |approach|          if it approaches faster than v_rest
  *
  * M. Anitescu, F. A. Potra, "Formulating dynamic multi-rigid-body contact problems with friction as
  * solvable linear complementarity problems", Nonlinear Dynamics 14 (1997) 231-247. */
@@ -29,9 +31,9 @@ static mor_report ap_step(const mor_system* s, const void* options, mor_solve_st
         const mor_contact_row* c = &s->contacts[i];
         const bool through = c->gap + s->h * c->approach < -TOO_DEEP * c->epsilon;
         keep[c->block] = c->gap < c->epsilon || through;
-        if (c->gap >= c->epsilon && through) bias[s->blocks[c->block].row] += c->gap / s->h;
-        if (c->restitution > 0.0 && c->approach < -s->v_rest)
-            bias[s->blocks[c->block].row] += c->restitution * c->approach;
+        const bool bounces = c->restitution > 0.0 && c->approach < -s->v_rest;
+        if (c->gap >= c->epsilon && through && !bounces) bias[s->blocks[c->block].row] += c->gap / s->h;
+        if (bounces) bias[s->blocks[c->block].row] += c->restitution * c->approach;
     }
     return mor_step_solve(s, s->directions, bias, keep, stage, answer);
 }

@@ -250,9 +250,8 @@ static unsigned contact_sides(mor_row_builder* k, const mor_contact* c, mor_vec3
                               mor_block* block, mor_contact_row* row)
 {
     const mor_world* w = k->step->w;
-    /* two bodies that bounce do so when they meet, and each has its own arm then (collision/sweep.c) */
-    const bool meet = c->restitution > 0.0 && c->gap > 0.0 && w->formulation->impacts &&
-                      body_of(w, c, 0)->kind != MOR_FIXED && body_of(w, c, 1)->kind != MOR_FIXED;
+    /* bodies that bounce do so when they meet, and each has its own arm then (collision/sweep.c) */
+    const bool meet = c->restitution > 0.0 && c->gap > 0.0 && w->formulation->impacts;
     const bool common = !meet && on_one_normal(c);
     int dim = block->dim;
     int tree[2] = { -1, -1 };
