@@ -11,6 +11,7 @@
  *     distance(y, other shape) <= |v_t| T + (|w_a|^2 r_a + |w_b|^2 r_b) T^2 / 2
  *
  * where T is the rest of the step, v_t the slip of the two bodies at x and the second term what turning adds to it.
+ * Round shapes bend away from their plane: their distance from y is added to the gap.
  *
  * Cost: one test of a point against a shape per corner that is near the plane. */
 #include "base/elementary.h"
@@ -32,14 +33,15 @@ static double gap_of(const landing* k, int side, mor_vec3 x)
     return side ? mor_dot(k->d.normal, mor_sub(x, k->d.on_a)) : mor_dot(k->d.normal, mor_sub(k->d.on_b, x));
 }
 
-/* Is the other shape below the point x of the body on `side`, or can it be before the step ends? */
-static bool is_above(const landing* k, int side, mor_vec3 x, double gap)
+/* How far the other shape lies below its plane at the foot of the point x of the body on `side`, which has that gap;
+ * HUGE_VAL: it is not below x and cannot be before the step ends. */
+static double beside(const landing* k, int side, mor_vec3 x, double gap)
 {
     const mor_geometry *other = side ? k->s->a : k->s->b, dot = { .kind = MOR_SPHERE, .dimension = 3 };
     const mor_flight *f = &k->s->flight[side], *g = &k->s->flight[!side];
     bool swap;
     mor_pair_test test = mor_pair_builtin(dot.kind, other->kind, &swap);
-    if (!test) return true;
+    if (!test) return 0.0;
     double rest = k->s->h - k->t;
     mor_vec3 slip = mor_sub(mor_flight_velocity(f, x, k->t), mor_flight_velocity(g, x, k->t));
     slip = mor_madd(slip, -mor_dot(slip, k->d.normal), k->d.normal);
@@ -49,7 +51,9 @@ static bool is_above(const landing* k, int side, mor_vec3 x, double gap)
                    pose = mor_flight_at(g, k->t);
     mor_point points[MOR_MAX_POINTS];
     uint32_t words[4] = { 0 };
-    return mor_pair_run(test, swap, &dot, &foot, other, &pose, reach, words, points) > 0;
+    int found = mor_pair_run(test, swap, &dot, &foot, other, &pose, reach, words, points);
+    if (found == 0) return HUGE_VAL;
+    return other->kind == MOR_POLYHEDRON ? 0.0 : mor_max(points[0].gap, 0.0);
 }
 
 static int add_corners(const landing* k, int side, mor_point* points, int count)
@@ -66,7 +70,9 @@ static int add_corners(const landing* k, int side, mor_point* points, int count)
         bool known = !(gap < way);
         for (int i = 0; i < count && !known; i++)
             known = mor_norm(mor_sub(side ? points[i].on_b : points[i].on_a, x)) < SAME_POINT * k->size;
-        if (known || !is_above(k, side, x, gap)) continue;
+        if (known) continue;
+        gap += beside(k, side, x, gap);
+        if (!(gap < way)) continue;
         points[count++] = side ? mor_point_on_b(x, k->d.normal, gap, mor_feature(MOR_VERTEX_OF_B, 0x7fff, v))
                                : mor_point_on_a(x, k->d.normal, gap, mor_feature(MOR_VERTEX_OF_A, v, 0x7fff));
     }
@@ -102,7 +108,8 @@ static int add_core(const landing* k, int side, mor_point* points, int count)
     if (!(r > 0.0)) return count;
     mor_vec3 x = mor_madd(mor_madd(f->x, k->t, f->v), side ? -r : r, k->d.normal);
     double gap = gap_of(k, side, x);
-    if (!is_above(k, side, x, gap)) return count;
+    gap += beside(k, side, x, gap);
+    if (!isfinite(gap)) return count;
     points[count++] = side ? mor_point_on_b(x, k->d.normal, gap, mor_feature(MOR_CLOSEST, 0x7fff, 1))
                            : mor_point_on_a(x, k->d.normal, gap, mor_feature(MOR_CLOSEST, 0x7fff, 0));
     return count;
