@@ -130,6 +130,52 @@ static void boxes_of_one_group_make_no_pairs(void** state)
     check_pairs(3);
 }
 
+/* Boxes a grid must get right or leave to the tree: 0 like sizes, 1 a few very large, 2 sizes over three decades, 3 all
+ * in one place, 4 some far away, 5 in a plane, 6 shifted far from the origin. */
+static mor_aabb box_of_kind(mor_rng* rng, int kind, int i)
+{
+    mor_aabb b = random_box(rng, kind == 3 ? 0.1 : 12, 1.5);
+    double grow = kind == 1 && i % 100 == 0 ? 9.0 : kind == 2 ? 3.0 * (i % 3 ? (i % 3 == 1 ? 0.01 : 0.1) : 1.0) : 0.0;
+    b.upper = mor_add(b.upper, mor_v3(grow, grow, grow));
+    mor_vec3 shift = mor_v3(0, 0, 0);
+    if (kind == 4 && i % 50 == 0) shift = mor_v3(i % 100 ? 1e9 : -1e5, 300.0 * i, 0);
+    if (kind == 6) shift = mor_v3(1e6, -1e7, 1e5);
+    b.lower = mor_add(b.lower, shift), b.upper = mor_add(b.upper, shift);
+    if (kind == 5) b.lower.z = b.upper.z = 0.0;
+    return b;
+}
+
+/* Boxes are set and left for mor_bvh_pairs to settle, many or few in turn, so that grid and tree follow each other. */
+static void boxes_of_any_sizes_and_places_meet_as_by_brute_force(void** state)
+{
+    (void)state;
+    for (int kind = 0; kind < 7; kind++) {
+        mor_rng rng = { 100 + (uint64_t)kind };
+        mor_allocator allocator = mor_allocator_default();
+        mor_bvh* tree = mor_bvh_create(&allocator, 0.1);
+        boxes* s = calloc(1, sizeof *s);
+        bool* moved = calloc(4096, sizeof *moved);
+        s->count = 400;
+        for (int i = 0; i < s->count; i++) {
+            s->box[i] = box_of_kind(&rng, kind, i);
+            s->alive[i] = moved[i] = true;
+            s->proxy[i] = mor_bvh_insert(tree, s->box[i], i);
+        }
+        compare_pairs(tree, s, moved);
+        for (int round = 0; round < 12; round++) {
+            for (int i = 0; i < s->count; i++) {
+                moved[i] = mor_rng_uniform(&rng) < (round % 3 ? 0.8 : 0.03);
+                if (moved[i]) mor_bvh_set_box(tree, s->proxy[i], s->box[i] = box_of_kind(&rng, kind, i));
+            }
+            compare_pairs(tree, s, moved);
+            if (round % 3 == 0) assert_true(mor_bvh_check(tree)); /* the tree was asked: all is settled */
+        }
+        mor_bvh_destroy(tree);
+        free(s);
+        free(moved);
+    }
+}
+
 typedef struct hits {
     bool found[4096];
     int count, stop_after;
@@ -290,6 +336,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_equal_brute_force_through_inserts_moves_and_removals),
         cmocka_unit_test(boxes_of_one_group_make_no_pairs),
+        cmocka_unit_test(boxes_of_any_sizes_and_places_meet_as_by_brute_force),
         cmocka_unit_test(a_query_finds_exactly_the_boxes_it_meets_and_stops_when_told),
         cmocka_unit_test(a_small_move_stays_in_the_fat_box),
         cmocka_unit_test(cost_grows_nearly_linearly_and_the_tree_stays_flat),

@@ -56,6 +56,9 @@ void mor_bvh_destroy(mor_bvh* tree)
     if (tree->keys) a.resize(a.user, tree->keys, 0);
     if (tree->spare) a.resize(a.user, tree->spare, 0);
     if (tree->pairs) a.resize(a.user, tree->pairs, 0);
+    if (tree->leaves) a.resize(a.user, tree->leaves, 0);
+    if (tree->items) a.resize(a.user, tree->items, 0);
+    if (tree->cells) a.resize(a.user, tree->cells, 0);
     for (int p = 0; p < MOR_BVH_PARTS; p++)
         if (tree->parts[p].keys) a.resize(a.user, tree->parts[p].keys, 0);
     a.resize(a.user, tree, 0);
@@ -69,6 +72,10 @@ static bool reserve_two(mor_bvh* tree)
     mor_bvh_node* nodes = tree->allocator.resize(tree->allocator.user, tree->nodes, (size_t)capacity * sizeof *nodes);
     if (!nodes) return false;
     tree->nodes = nodes;
+    int* leaves =
+        tree->allocator.resize(tree->allocator.user, tree->leaves, ((size_t)capacity / 2 + 1) * sizeof *leaves);
+    if (!leaves) return false;
+    tree->leaves = leaves;
     for (int i = capacity - 1; i >= tree->capacity; i--) {
         nodes[i].height = -1;
         nodes[i].parent = tree->free;
@@ -209,7 +216,9 @@ int mor_bvh_insert(mor_bvh* tree, mor_aabb box, int index)
     tree->nodes[leaf].fat = fatten(tree, box);
     tree->nodes[leaf].index = index;
     attach(tree, leaf, parent);
-    tree->count++;
+    tree->nodes[leaf].place = tree->count;
+    tree->leaves[tree->count++] = leaf;
+    tree->changed = true;
     return leaf;
 }
 
@@ -219,7 +228,10 @@ void mor_bvh_remove(mor_bvh* tree, int proxy)
     int spare = detach(tree, proxy);
     if (spare != MOR_BVH_NONE) give_back(tree, spare);
     give_back(tree, proxy);
-    tree->count--;
+    int place = tree->nodes[proxy].place, last = tree->leaves[--tree->count];
+    tree->leaves[place] = last;
+    tree->nodes[last].place = place;
+    tree->changed = true;
 }
 
 void mor_bvh_set_group(mor_bvh* tree, int proxy, int group)
@@ -227,6 +239,7 @@ void mor_bvh_set_group(mor_bvh* tree, int proxy, int group)
     assert(mor_bvh_is_leaf(tree, proxy));
     mor_bvh_node* n = tree->nodes;
     n[proxy].group = group;
+    tree->changed = true;
     for (int i = n[proxy].parent; i != MOR_BVH_NONE; i = n[i].parent) refit(n, i);
 }
 

@@ -33,7 +33,8 @@ void mor_bvh_remove(mor_bvh* tree, int proxy);
 void mor_bvh_set_group(mor_bvh* tree, int proxy, int group);
 /* Sets the box; true if it left the fat one, so that the proxy was put in anew. Never allocates. */
 bool mor_bvh_move(mor_bvh* tree, int proxy, mor_aabb box);
-/* The two halves of it. Boxes may be set by several threads at once; then each proxy is settled. */
+/* The two halves of it. Boxes may be set by several threads at once; then each proxy is settled, or given to
+ * mor_bvh_pairs as moved, which settles it when the tree is needed. */
 void mor_bvh_set_box(mor_bvh* tree, int proxy, mor_aabb box);
 bool mor_bvh_settle(mor_bvh* tree, int proxy);
 int mor_bvh_index(const mor_bvh* tree, int proxy);

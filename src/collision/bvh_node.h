@@ -1,4 +1,4 @@
-/* What the tree is made of, for the files that walk it (bvh.c, bvh_pairs.c). */
+/* What the tree is made of, for the files that walk it (bvh.c, bvh_pairs.c, bvh_grid.c). */
 #ifndef MOR_COLLISION_BVH_NODE_H
 #define MOR_COLLISION_BVH_NODE_H
 
@@ -14,6 +14,7 @@ typedef struct mor_bvh_node {
     int height;     /* 0 for leaves, -1 for free nodes */
     int index;      /* leaf: the caller's number */
     int group;      /* leaf: the caller's; inner: that of all leaves below, 0 if they differ */
+    int place;      /* leaf: in the list of leaves */
     bool moved;     /* mark during mor_bvh_pairs: a leaf, or any below */
 } mor_bvh_node;
 
@@ -31,7 +32,23 @@ struct mor_bvh {
     mor_index_pair* pairs;
     int key_capacity;
     mor_bvh_part parts[MOR_BVH_PARTS]; /* what each of them found, on threads */
+    int* leaves;                       /* `count` proxies, in any order; room for `capacity` */
+    bool unsettled;                    /* boxes may have left their fat ones */
+    bool changed, grouped;             /* by_groups (bvh_grid.c), and whether it must be asked again */
+    struct mor_bvh_item* items;        /* of the grid, `grid_capacity` of them */
+    int* cells;                        /* of the grid: four for each item, and two */
+    int grid_capacity;
 };
+
+/* bvh_pairs.c: room for more keys of the tree, and lists of threads. False: out of memory. */
+bool mor_bvh_grow_keys(mor_bvh* tree);
+bool mor_bvh_add_key(mor_bvh* tree, mor_bvh_part* part, uint64_t key);
+bool mor_bvh_take_keys(mor_bvh* tree, const mor_bvh_part* part, int* count);
+
+/* Keys of all pairs of boxes that meet, of which one is marked as moved; -1: out of memory, MOR_BVH_NO_GRID: the boxes
+ * are not for a grid (bvh_grid.c). */
+enum { MOR_BVH_NO_GRID = -2 };
+int mor_bvh_pairs_by_grid(mor_bvh* tree, struct mor_workers* workers, long* looked);
 
 static inline mor_aabb mor_aabb_join(mor_aabb a, mor_aabb b)
 {

@@ -1,7 +1,8 @@
 /* All pairs of boxes of the tree that meet.
  *
- * Few boxes moved: each goes down from the root. Many: the tree goes down against itself, with inner boxes that fit the
- * boxes of the leaves tightly (the widened ones of neighbours in a pile overlap). Two nodes that do not meet end the
+ * Few boxes moved: each goes down from the root. Many: boxes of like size are put into a grid (bvh_grid.c). Else the
+ * tree goes down against itself, with inner boxes that fit the boxes of the leaves tightly (the widened ones of
+ * neighbours in a pile overlap). Two nodes that do not meet end the
  * way of all pairs below them; two that have one box in common are split at the taller one. Threads share that walk.
  *
  * Cost: for n moved boxes and k pairs O((n + k) log n), or about 10 (n + k) pairs of nodes together.
@@ -18,7 +19,7 @@
 /* MANY: the tree goes down as a whole if more than one in so many boxes moved; on threads from WORTH moved boxes on */
 enum { RADIX_BITS = 11, RADIX_SIZE = 1 << RADIX_BITS, FEW = 64, MANY = 8, WORTH = 256 };
 
-static bool grow_keys(mor_bvh* tree)
+bool mor_bvh_grow_keys(mor_bvh* tree)
 {
     if (tree->key_capacity > 1 << 29) return false;
     int capacity = tree->key_capacity ? 2 * tree->key_capacity : 256;
@@ -73,7 +74,7 @@ static uint64_t key_of(const mor_bvh_node* a, const mor_bvh_node* b)
 /* Notes the pair of two leaves whose boxes meet; false: out of memory. */
 static bool note_pair(mor_bvh* tree, const mor_bvh_node* a, const mor_bvh_node* b, int* count)
 {
-    if (*count == tree->key_capacity && !grow_keys(tree)) return false;
+    if (*count == tree->key_capacity && !mor_bvh_grow_keys(tree)) return false;
     tree->keys[(*count)++] = key_of(a, b);
     return true;
 }
@@ -171,7 +172,7 @@ typedef struct descent {
     bool failed[PARTS];
 } descent;
 
-static bool add_key(mor_bvh* tree, mor_bvh_part* part, uint64_t key)
+bool mor_bvh_add_key(mor_bvh* tree, mor_bvh_part* part, uint64_t key)
 {
     if (part->count == part->capacity) {
         int capacity = part->capacity ? 2 * part->capacity : 256;
@@ -182,6 +183,15 @@ static bool add_key(mor_bvh* tree, mor_bvh_part* part, uint64_t key)
         part->capacity = capacity;
     }
     part->keys[part->count++] = key;
+    return true;
+}
+
+bool mor_bvh_take_keys(mor_bvh* tree, const mor_bvh_part* part, int* count)
+{
+    while (*count + part->count > tree->key_capacity)
+        if (!mor_bvh_grow_keys(tree)) return false;
+    if (part->count) memcpy(tree->keys + *count, part->keys, (size_t)part->count * sizeof *part->keys);
+    *count += part->count;
     return true;
 }
 
@@ -203,7 +213,7 @@ static void descend_part(void* user, int index, int worker)
             assert(depth + BELOW <= 2 * MOR_BVH_STACK);
             int more = split(nodes, i, j, stack + depth);
             if (more != LEAVES) depth += more;
-            else if (!add_key(k->tree, part, key_of(&nodes[i], &nodes[j]))) {
+            else if (!mor_bvh_add_key(k->tree, part, key_of(&nodes[i], &nodes[j]))) {
                 k->failed[index] = true;
                 break;
             }
@@ -272,12 +282,7 @@ static int descend_on_threads(mor_bvh* tree, struct mor_workers* workers, long* 
     mor_workers_run(workers, PARTS, descend_part, &k);
     int count = 0;
     for (int p = 0; p < PARTS; p++) {
-        const mor_bvh_part* part = &tree->parts[p];
-        if (k.failed[p]) return -1;
-        while (count + part->count > tree->key_capacity)
-            if (!grow_keys(tree)) return -1;
-        if (part->count) memcpy(tree->keys + count, part->keys, (size_t)part->count * sizeof *part->keys);
-        count += part->count;
+        if (k.failed[p] || !mor_bvh_take_keys(tree, &tree->parts[p], &count)) return -1;
         *looked += k.looked[p];
     }
     return count;
@@ -293,17 +298,39 @@ static void mark(mor_bvh* tree, const int* moved, int moved_count, bool value)
     }
 }
 
+/* The tree is not needed then, and is left as it is. */
+static int find_by_grid(mor_bvh* tree, const int* moved, int moved_count, struct mor_workers* workers, long* looked)
+{
+    for (int k = 0; k < moved_count; k++) tree->nodes[moved[k]].moved = true;
+    int count = mor_bvh_pairs_by_grid(tree, workers, looked);
+    for (int k = 0; k < moved_count; k++) tree->nodes[moved[k]].moved = false;
+    tree->unsettled = tree->unsettled || count != MOR_BVH_NO_GRID;
+    return count;
+}
+
+/* Puts boxes that left their fat ones in anew. */
+static void settle_all(mor_bvh* tree, const int* moved, int moved_count)
+{
+    const int *list = tree->unsettled ? tree->leaves : moved, count = tree->unsettled ? tree->count : moved_count;
+    for (int k = 0; k < count; k++) mor_bvh_settle(tree, list[k]);
+    tree->unsettled = false;
+}
+
 int mor_bvh_pairs(mor_bvh* tree, const int* moved, int moved_count, struct mor_workers* workers,
                   const mor_index_pair** pairs, long* visits)
 {
     long looked = 0;
-    int count = 0;
-    mark(tree, moved, moved_count, true);
     bool many = moved_count > tree->count / MANY;
-    if (many && workers && moved_count >= WORTH) count = descend_on_threads(tree, workers, &looked);
-    else if (many) count = descend_together(tree, &looked);
-    else if (moved_count > 0) count = query_each(tree, moved, moved_count, &looked);
-    mark(tree, moved, moved_count, false);
+    int count = many ? find_by_grid(tree, moved, moved_count, workers, &looked) : MOR_BVH_NO_GRID;
+    if (count == MOR_BVH_NO_GRID) {
+        count = 0;
+        settle_all(tree, moved, moved_count);
+        mark(tree, moved, moved_count, true);
+        if (many && workers && moved_count >= WORTH) count = descend_on_threads(tree, workers, &looked);
+        else if (many) count = descend_together(tree, &looked);
+        else if (moved_count > 0) count = query_each(tree, moved, moved_count, &looked);
+        mark(tree, moved, moved_count, false);
+    }
     if (visits) *visits = looked;
     *pairs = tree->pairs;
     if (count <= 0) return count;

@@ -261,8 +261,8 @@ static bool update(const mor_world* w, mor_broad_phase* bp, const mor_collision_
     for (int i = 0; i < bp->shapes.count; i++) {
         const shape_slot* s = &((const shape_slot*)bp->shapes.data)[i];
         if (s->body < 0 || !s->placed) continue;
-        mor_bvh_settle(bp->tree, s->proxy);
-        if (w->bodies[s->body].kind != MOR_FIXED) ((int*)bp->moved.data)[bp->moved.count++] = s->proxy;
+        if (w->bodies[s->body].kind == MOR_FIXED) mor_bvh_settle(bp->tree, s->proxy);
+        else ((int*)bp->moved.data)[bp->moved.count++] = s->proxy;
     }
     return true;
 }

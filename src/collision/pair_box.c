@@ -11,6 +11,16 @@
 #include "collision/pair_polyhedron.h"
 #include "collision/pair_tests.h"
 
+/* share of the size: an overlap that rounding and edges that touch do not change */
+#define CLEARLY 1e-6
+
+/* Axis i of a, axis j of b, or the product of both; unit, from a to b, and on which side of its face or edge. */
+typedef struct box_axis {
+    int kind, i, j;
+    double separation, sign;
+    mor_vec3 n;
+} box_axis;
+
 /* Face of a box whose outward normal is axis i with the given sign. */
 static int box_face(const mor_polyhedron* P, int i, bool positive)
 {
@@ -24,12 +34,16 @@ static int box_face(const mor_polyhedron* P, int i, bool positive)
 /* Edge along axis i through the corner that lies farthest in the local direction d. */
 static int box_edge(const mor_polyhedron* P, int i, mor_vec3 d)
 {
+    const int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
+    const double d1 = mor_axis(d, i1), d2 = mor_axis(d, i2);
+    const double s1 = fabs(d1) * mor_axis(P->half, i1), s2 = fabs(d2) * mor_axis(P->half, i2);
+    if (mor_min(s1, s2) > 1e-12 * (s1 + s2)) return P->box_edges[i][d1 > 0.0][d2 > 0.0]; /* no two are as far */
     int best = 0;
     double far = -HUGE_VAL;
     for (int e = 0; e < P->edge_count; e++) {
         mor_vec3 p = P->vertices[P->edges[e].tail], q = P->vertices[P->edges[e].head];
-        mor_vec3 u = mor_sub(q, p);
-        if (fabs(mor_axis(u, i)) <= 0.5 * mor_norm(u)) continue;
+        const double along = mor_axis(q, i) - mor_axis(p, i);
+        if (fabs(along) <= mor_axis(P->half, i)) continue; /* along another axis: 0, else twice this */
         double s = mor_dot(d, mor_add(p, q));
         if (s > far) {
             far = s;
@@ -39,15 +53,16 @@ static int box_edge(const mor_polyhedron* P, int i, mor_vec3 d)
     return best;
 }
 
-int mor_pair_box_box(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b, const mor_pose* pose_b,
-                     double reach, uint32_t cache[4], mor_point* points)
+/* The axis that separates most, and its numbers there: those of the face, or of the edges' axes. False: farther apart
+ * than `reach`. */
+static bool find_axis(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b, const mor_pose* pose_b,
+                      double reach, mor_placed* placed_a, mor_placed* placed_b, box_axis* out)
 {
-    (void)cache;
     mor_vec3 offset = mor_sub(pose_b->position, pose_a->position);
     double bound = a->radius + b->radius + reach;
-    if (bound <= 0.0 || mor_dot(offset, offset) >= bound * bound) return 0;
-    mor_placed A, B;
-    mor_place_pair(a, pose_a, b, pose_b, &A, &B);
+    if (bound <= 0.0 || mor_dot(offset, offset) >= bound * bound) return false;
+    mor_place_pair(a, pose_a, b, pose_b, placed_a, placed_b);
+    const mor_placed A = *placed_a, B = *placed_b;
     const mor_polyhedron *P = a->polyhedron, *Q = b->polyhedron;
     const double ha[3] = { P->half.x, P->half.y, P->half.z }, hb[3] = { Q->half.x, Q->half.y, Q->half.z };
     const double size = mor_min(a->radius, b->radius);
@@ -65,7 +80,7 @@ int mor_pair_box_box(const mor_geometry* a, const mor_pose* pose_a, const mor_ge
             r += hb[j] * abs_R[i][j];
         }
         s = fabs(t[i]) - r;
-        if (s >= reach) return 0;
+        if (s >= reach) return false;
         if (s > best_face) {
             best_face = s;
             face = i;
@@ -75,7 +90,7 @@ int mor_pair_box_box(const mor_geometry* a, const mor_pose* pose_a, const mor_ge
     for (int j = 0; j < 3; j++) {
         double along = t[0] * R[0][j] + t[1] * R[1][j] + t[2] * R[2][j];
         s = fabs(along) - hb[j] - ha[0] * abs_R[0][j] - ha[1] * abs_R[1][j] - ha[2] * abs_R[2][j];
-        if (s >= reach) return 0;
+        if (s >= reach) return false;
         if (s > best_face + (kind == MOR_AXIS_FACE_A ? mor_axis_tolerance(s, size) : 0.0)) {
             best_face = s;
             kind = MOR_AXIS_FACE_B;
@@ -95,7 +110,7 @@ int mor_pair_box_box(const mor_geometry* a, const mor_pose* pose_a, const mor_ge
             /* |L| <= 1 makes a negative s only worse: no division unless it can matter */
             if (s <= 0.0 && s <= mor_max(best_edge, best_face)) continue;
             s /= sqrt(ll);
-            if (s >= reach) return 0;
+            if (s >= reach) return false;
             if (s > best_edge) {
                 best_edge = s;
                 ei = i;
@@ -105,22 +120,45 @@ int mor_pair_box_box(const mor_geometry* a, const mor_pose* pose_a, const mor_ge
         }
     }
 
-    mor_axis_choice axis = { .kind = kind, .separation = best_face };
     if (best_edge > best_face + mor_axis_tolerance(best_edge, size)) {
         mor_vec3 u = mor_v3(A.R.m[0][ei], A.R.m[1][ei], A.R.m[2][ei]),
                  v = mor_v3(B.R.m[0][ej], B.R.m[1][ej], B.R.m[2][ej]);
         mor_vec3 n = mor_cross(u, v);
-        axis.kind = MOR_AXIS_EDGES;
-        axis.separation = best_edge;
-        axis.n = mor_scale(edge_sign / mor_norm(n), n);
-        axis.i = box_edge(P, ei, mor_placed_unvector(&A, axis.n));
-        axis.j = box_edge(Q, ej, mor_placed_unvector(&B, mor_neg(axis.n)));
-    } else if (kind == MOR_AXIS_FACE_A) {
-        axis.n = mor_scale(face_sign, mor_v3(A.R.m[0][face], A.R.m[1][face], A.R.m[2][face]));
-        axis.i = box_face(P, face, face_sign > 0.0);
+        *out = (box_axis){ MOR_AXIS_EDGES, ei, ej, best_edge, edge_sign, mor_scale(edge_sign / mor_norm(n), n) };
     } else {
-        axis.n = mor_scale(face_sign, mor_v3(B.R.m[0][face], B.R.m[1][face], B.R.m[2][face]));
-        axis.j = box_face(Q, face, face_sign < 0.0);
+        const mor_mat3* R = kind == MOR_AXIS_FACE_A ? &A.R : &B.R;
+        mor_vec3 n = mor_v3(R->m[0][face], R->m[1][face], R->m[2][face]);
+        *out = (box_axis){ kind, face, face, best_face, face_sign, mor_scale(face_sign, n) };
+    }
+    return true;
+}
+
+int mor_pair_box_box(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b, const mor_pose* pose_b,
+                     double reach, uint32_t cache[4], mor_point* points)
+{
+    (void)cache;
+    mor_placed A, B;
+    box_axis best;
+    if (!find_axis(a, pose_a, b, pose_b, reach, &A, &B, &best)) return 0;
+    const mor_polyhedron *P = a->polyhedron, *Q = b->polyhedron;
+    mor_axis_choice axis = { .kind = best.kind, .separation = best.separation, .n = best.n };
+    if (best.kind == MOR_AXIS_EDGES) {
+        axis.i = box_edge(P, best.i, mor_placed_unvector(&A, axis.n));
+        axis.j = box_edge(Q, best.j, mor_placed_unvector(&B, mor_neg(axis.n)));
+    } else if (best.kind == MOR_AXIS_FACE_A) {
+        axis.i = box_face(P, best.i, best.sign > 0.0);
+    } else {
+        axis.j = box_face(Q, best.j, best.sign < 0.0);
     }
     return mor_points_to_world(points, mor_polyhedra_contact(&A, &B, &axis, reach, points), pose_a);
+}
+
+bool mor_boxes_overlap(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b, const mor_pose* pose_b,
+                       mor_vec3* normal)
+{
+    mor_placed A, B;
+    box_axis best;
+    if (!find_axis(a, pose_a, b, pose_b, 0.0, &A, &B, &best)) return false;
+    *normal = best.n;
+    return best.separation < -CLEARLY * mor_min(a->radius, b->radius);
 }

@@ -25,6 +25,9 @@ MOR_DECLARE_PAIR(mor_pair_sphere_polyhedron);
 /* pair_polyhedron.c, pair_box.c */
 MOR_DECLARE_PAIR(mor_pair_polyhedron_polyhedron);
 MOR_DECLARE_PAIR(mor_pair_box_box);
+/* Do two boxes overlap by more than rounding? Then the normal of all points of the test is *normal. */
+bool mor_boxes_overlap(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b, const mor_pose* pose_b,
+                       mor_vec3* normal);
 /* pair_convex.c: any two of capsule, cylinder, cone, polyhedron */
 MOR_DECLARE_PAIR(mor_pair_convex_convex);
 /* pair_ellipsoid.c: a plane, or any other convex shape, and an ellipsoid */

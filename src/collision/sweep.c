@@ -37,6 +37,7 @@
 #include "base/elementary.h"
 #include "collision/sweep.h"
 #include "collision/pair_table.h"
+#include "collision/pair_tests.h"
 
 /* share of the size of the smaller shape: nearer shapes touch */
 #define TOUCHING 1e-8
@@ -110,6 +111,11 @@ static double size_of(const mor_sweep* s)
 
 static double chain_distance(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b,
                              const mor_pose* pose_b);
+
+static bool are_boxes(const mor_sweep* s)
+{
+    return s->test == mor_pair_polyhedron_polyhedron && s->a->polyhedron->is_box && s->b->polyhedron->is_box;
+}
 
 static bool with_chain(const mor_sweep* s) { return s->a->kind == MOR_CHAIN || s->b->kind == MOR_CHAIN; }
 
@@ -279,10 +285,15 @@ static bool met_alike(const mor_sweep* s, const mor_point* points, int count, do
 {
     double t = mor_min(LATER * soonest, s->h), distance;
     if (with_chain(s) || !is_short_way(s, t, size)) return false;
+    const mor_vec3 now = points[deepest_of(points, count)].normal;
+    if (are_boxes(s)) { /* an axis is all that is wanted of them */
+        mor_pose pa = mor_flight_at(&s->flight[0], t), pb = mor_flight_at(&s->flight[1], t);
+        mor_vec3 then;
+        if (mor_boxes_overlap(s->a, &pa, s->b, &pb, &then)) return mor_dot(now, then) > same_normal(s);
+    }
     mor_point later[MOR_MAX_POINTS];
     int n = look(s, t, s->reach, later, &distance);
-    return n > 0 && distance <= 0.0 &&
-           mor_dot(points[deepest_of(points, count)].normal, later[deepest_of(later, n)].normal) > same_normal(s);
+    return n > 0 && distance <= 0.0 && mor_dot(now, later[deepest_of(later, n)].normal) > same_normal(s);
 }
 
 int mor_sweep_contacts(const mor_sweep* s, mor_point* points, int count)
