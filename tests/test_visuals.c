@@ -211,9 +211,12 @@ static void bodies_have_the_colours_of_the_scene_and_recordings_keep_them(void**
                                    "\"#0080ff\" }\n"
                                    "  - { name: c, shape: { sphere: 1 }, position: [9, 0, 0], opacity: 0.5 "
                                    "}\n"
-                                   "  - { name: d, shape: { sphere: 1 }, position: [15, 0, 0] }\n",
+                                   "  - { name: d, shape: { sphere: 1 }, position: [15, 0, 0] }\n"
+                                   "  - { name: e, shape: { sphere: 1 }, position: [19, 0, 0], color: orange }\n",
                                    &scene);
     double c[4];
+    assert_true(mor_scene_color(scene, "e", c)); /* CSS: 255 165 0 */
+    assert_true(c[0] == 1 && c[1] == 165 / 255.0 && c[2] == 0 && c[3] == 1);
     assert_true(mor_scene_color(scene, "a", c));
     assert_true(c[0] == 1 && c[1] == 0.5 && c[2] == 0 && c[3] == 0.25);
     assert_true(mor_scene_color(scene, "b", c));
@@ -232,7 +235,7 @@ static void bodies_have_the_colours_of_the_scene_and_recordings_keep_them(void**
     int rows, columns;
     double* table = mor_recording_table(read, "/bodies/color", &rows, &columns, &error);
     assert_non_null(table);
-    assert_int_equal(rows, 4);
+    assert_int_equal(rows, 5);
     assert_true(table[1] == 0.5 && table[3] == 0.25 && table[4 + 2] == 1 && isnan(table[12]));
     free(table);
     mor_recording_close(read);

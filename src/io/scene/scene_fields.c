@@ -211,8 +211,8 @@ static const mor_key body_keys[] = {
       .help = "Many copies, each placed relative to the one before." },
     { NODE(mor_raw_body, random), .value = "mapping", .fallback = "{}",
       .help = "Random changes of the pose, drawn for every copy." },
-    { NODE(mor_raw_body, color), .value = "[red, green, blue] from 0 to 1 or \"#rrggbb\"", .fallback = "by the viewer",
-      .help = "Colour in pictures." },
+    { NODE(mor_raw_body, color), .value = "[red, green, blue] from 0 to 1, \"#rrggbb\" or a name",
+      .fallback = "by the viewer", .help = "Colour in pictures; names: red, green, blue, orange, gray ..." },
     { NUMBER(mor_raw_body, opacity), .initial = NAN, .min = 0, .max = 1, .fallback = "1",
       .help = "1: solid; less: one sees through it." },
     { 0 }

@@ -206,6 +206,31 @@ void mor_visuals_free(mor_visuals* v)
 /* ---------------------------------------------------------------------------------------
  * colours */
 
+/* The names people type first; values as in CSS (gray and grey are one). */
+static const struct {
+    const char* name;
+    unsigned rgb;
+} color_names[] = {
+    { "black", 0x000000 },  { "blue", 0x0000ff },    { "brown", 0xa52a2a },  { "cyan", 0x00ffff },
+    { "gold", 0xffd700 },   { "gray", 0x808080 },    { "green", 0x008000 },  { "grey", 0x808080 },
+    { "lime", 0x00ff00 },   { "magenta", 0xff00ff }, { "maroon", 0x800000 }, { "navy", 0x000080 },
+    { "olive", 0x808000 },  { "orange", 0xffa500 },  { "pink", 0xffc0cb },   { "purple", 0x800080 },
+    { "red", 0xff0000 },    { "silver", 0xc0c0c0 },  { "teal", 0x008080 },   { "white", 0xffffff },
+    { "yellow", 0xffff00 },
+};
+
+static bool find_color(const char* text, unsigned* rgb)
+{
+    char end;
+    if (strlen(text) == 7 && sscanf(text, "#%6x%c", rgb, &end) == 1) return true;
+    for (size_t i = 0; i < sizeof color_names / sizeof *color_names; i++)
+        if (strcmp(text, color_names[i].name) == 0) {
+            *rgb = color_names[i].rgb;
+            return true;
+        }
+    return false;
+}
+
 mor_code mor_scene_read_color(const mor_node* node, double opacity, mor_scene_body* body, mor_error* error)
 {
     if (!isnan(opacity)) body->color[3] = opacity;
@@ -220,9 +245,9 @@ mor_code mor_scene_read_color(const mor_node* node, double opacity, mor_scene_bo
         return code;
     }
     unsigned rgb;
-    char end;
-    if (node->kind != MOR_NODE_SCALAR || strlen(node->text) != 7 || sscanf(node->text, "#%6x%c", &rgb, &end) != 1)
-        return mor_node_fail(node, error, "a color is [red, green, blue] from 0 to 1 or \"#rrggbb\"");
+    if (node->kind != MOR_NODE_SCALAR || !find_color(node->text, &rgb))
+        return mor_node_fail(node, error,
+                             "a color is [red, green, blue] from 0 to 1, \"#rrggbb\" or a name: red, blue ...");
     for (int k = 0; k < 3; k++) body->color[k] = (rgb >> (16 - 8 * k) & 255) / 255.0;
     body->has_hue = true;
     return MOR_OK;
