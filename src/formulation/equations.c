@@ -43,90 +43,50 @@ struct mor_equations {
     int n;
     mor_block_cholesky* factor;   /* NULL: no rows */
     double *shift, *x, *r, *room; /* e D; answer and right-hand side of the rows solved; dof + 3 n */
+    double enough;                /* m/s: an answer with at most this error needs no solver; 0: it does */
 };
 
-/* Blocks of W_ee above the diagonal, and on it with the shift e D, into the factor. Lists of blocks by tree give each
- * pair of blocks that share a tree; `seen` tells which pairs of a block are begun. */
-typedef struct lists {
-    int *start, *block, *entry; /* tree -> entries of active blocks, blocks ascending */
-    int *touched, *seen;
-    double* panel; /* a block of W for every block */
-} lists;
-
-static bool make_lists(const mor_step_form* step, const int* number, lists* l, mor_arena* arena)
-{
-    int nb = step->block_count, total = 0;
-    for (int c = 0; c < nb; c++) total += step->blocks[c].entry_count;
-    l->start = mor_arena_zero(arena, (size_t)step->tree_count + 2, sizeof *l->start);
-    l->block = mor_arena_alloc(arena, (size_t)total * sizeof *l->block);
-    l->entry = mor_arena_alloc(arena, (size_t)total * sizeof *l->entry);
-    l->touched = mor_arena_alloc(arena, (size_t)nb * sizeof *l->touched);
-    l->seen = mor_arena_alloc(arena, (size_t)nb * sizeof *l->seen);
-    l->panel = mor_arena_alloc(arena, (size_t)nb * MOR_BLOCK_DIM * MOR_BLOCK_DIM * sizeof *l->panel);
-    if (!l->start || !l->block || !l->entry || !l->touched || !l->seen || !l->panel) return false;
-    for (int pass = 0; pass < 2; pass++) {
-        for (int c = 0; c < nb; c++)
-            for (int e = step->blocks[c].entry;
-                 number[c] >= 0 && e < step->blocks[c].entry + step->blocks[c].entry_count; e++) {
-                if (!pass) {
-                    l->start[step->entries[e].tree + 2]++;
-                    continue;
-                }
-                int at = l->start[step->entries[e].tree + 1]++;
-                l->block[at] = c;
-                l->entry[at] = e;
-            }
-        for (int t = 0; !pass && t < step->tree_count; t++) l->start[t + 2] += l->start[t + 1];
-    }
-    for (int c = 0; c < nb; c++) l->seen[c] = -1;
-    return true;
-}
-
-MOR_ALWAYS_INLINE bool assemble_body(const mor_step_form* step, const mor_equations* q, lists* l)
+/* Blocks of W_ee above the diagonal, and on it with the shift e D, into the factor. Every tree has a list of the
+ * entries of blocks that were there before: each pair of blocks that share a tree is met once. */
+MOR_ALWAYS_INLINE bool assemble_body(const mor_step_form* step, const mor_equations* q, int* first, int* next,
+                                     int* block_of)
 {
     const int* number = q->number;
-    const int square = MOR_BLOCK_DIM * MOR_BLOCK_DIM;
-    for (int c = 0; c < step->block_count; c++) l->seen[c] = -1;
-    for (int a = 0; a < step->block_count; a++) {
-        const mor_block* A = &step->blocks[a];
-        int count = 0, n = A->dim;
-        if (number[a] < 0) continue;
-        for (int e = A->entry; e < A->entry + A->entry_count; e++) {
-            int tree = step->entries[e].tree, dof = step->trees[tree].dof, from = l->start[tree],
-                to = l->start[tree + 1];
-            while (from < to && l->block[from] < a) from++;
-            for (int k = from; k < to; k++) {
-                int b = l->block[k];
-                bool first = l->seen[b] != a;
-                if (b == a && step->diagonal) { /* known */
-                    if (first) l->seen[b] = a, l->touched[count++] = b;
-                    continue;
-                }
-                int m = step->blocks[b].dim;
-                double* W = l->panel + b * square;
-                if (first) {
-                    l->seen[b] = a, l->touched[count++] = b;
-                    memset(W, 0, (size_t)(n * m) * sizeof *W);
-                }
-                mor_gram(n, m, dof, step->jacobian + step->entries[e].start,
-                         step->response + step->entries[l->entry[k]].start, W);
+    for (int t = 0; t < step->tree_count; t++) first[t] = -1;
+    for (int b = 0; b < step->block_count; b++) {
+        const mor_block* B = &step->blocks[b];
+        const int n = B->dim;
+        if (number[b] < 0) continue;
+        double* own = mor_block_cholesky_at(q->factor, number[b], number[b]);
+        if (!own) return false;
+        if (step->diagonal) memcpy(own, step->diagonal + step->diagonal_start[b], (size_t)(n * n) * sizeof *own);
+        for (int e = B->entry; e < B->entry + B->entry_count; e++) {
+            const int tree = step->entries[e].tree, dof = step->trees[tree].dof;
+            const double* Y = step->response + step->entries[e].start;
+            if (!step->diagonal) mor_gram(n, n, dof, step->jacobian + step->entries[e].start, Y, own);
+            for (int f = first[tree]; f >= 0; f = next[f]) {
+                const int a = block_of[f];
+                double* W = mor_block_cholesky_at(q->factor, number[a], number[b]);
+                if (!W) return false;
+                mor_gram(step->blocks[a].dim, n, dof, step->jacobian + step->entries[f].start, Y, W);
             }
         }
-        double* own = l->panel + a * square;
-        if (step->diagonal) memcpy(own, step->diagonal + step->diagonal_start[a], (size_t)(n * n) * sizeof *own);
-        double* shift = q->shift + q->offset[number[a]];
+        for (int e = B->entry; e < B->entry + B->entry_count; e++) {
+            const int tree = step->entries[e].tree;
+            block_of[e] = b, next[e] = first[tree], first[tree] = e;
+        }
+        double* shift = q->shift + q->offset[number[b]];
         for (int d = 0; d < n; d++) {
             shift[d] = own[d * n + d] > 0.0 ? SHIFT * own[d * n + d] : 1.0;
             own[d * n + d] += shift[d];
         }
-        for (int k = 0; k < count; k++)
-            if (!mor_block_cholesky_add(q->factor, number[a], number[l->touched[k]], l->panel + l->touched[k] * square))
-                return false;
     }
     return true;
 }
 
-MOR_WIDE(static, bool, assemble, (const mor_step_form* step, const mor_equations* q, lists* l), (step, q, l))
+MOR_WIDE(static, bool, assemble,
+         (const mor_step_form* step, const mor_equations* q, int* first, int* next, int* block_of),
+         (step, q, first, next, block_of))
 
 /* y = W x on the active blocks, by products with G and M^-1 G. */
 MOR_ALWAYS_INLINE void apply_body(const mor_step_form* step, const mor_equations* q, const double* x, double* nu,
@@ -216,10 +176,15 @@ static mor_equations* factor_blocks(const mor_step_form* step, const bool* activ
     q->x = mor_arena_alloc(arena, (size_t)n * sizeof *q->x);
     q->r = mor_arena_alloc(arena, (size_t)n * sizeof *q->r);
     q->room = mor_arena_alloc(arena, ((size_t)step->dof + 3 * (size_t)n) * sizeof *q->room);
-    lists l;
+    int entries = 0;
+    for (int i = 0; i < step->block_count; i++) {
+        const mor_block* b = &step->blocks[i];
+        if (b->entry + b->entry_count > entries) entries = b->entry + b->entry_count;
+    }
+    int* lists = mor_arena_alloc(arena, ((size_t)step->tree_count + 2 * (size_t)entries + 1) * sizeof *lists);
     q->factor = mor_block_cholesky_create(count, dims, arena);
-    bool ok = q->shift && q->x && q->r && q->room && q->factor && make_lists(step, q->number, &l, arena) &&
-              assemble(step, q, &l);
+    bool ok = q->shift && q->x && q->r && q->room && q->factor && lists &&
+              assemble(step, q, lists, lists + step->tree_count, lists + step->tree_count + entries);
     return ok && mor_block_cholesky_factor(q->factor) ? q : NULL;
 }
 
@@ -279,6 +244,23 @@ void mor_equations_solve_once(const mor_step_form* step, mor_equations* q, const
     gather(step, q, rhs, q->x);
     mor_block_cholesky_solve(q->factor, q->x);
     scatter(step, q, q->x, p);
+}
+
+void mor_equations_accept(mor_equations* q, double error) { q->enough = error; }
+
+double mor_equations_answer(const mor_step_form* step, mor_equations* q, double* p, double* nu)
+{
+    if (q->n == 0 || !(q->enough > 0.0)) return 0.0;
+    mor_step_rows(step, step->nu_free, p);
+    for (int i = 0; i < step->row_count; i++) p[i] = -p[i];
+    gather(step, q, p, q->x);
+    mor_block_cholesky_solve(q->factor, q->x);
+    for (int i = 0; i < q->n; i++) q->r[i] = q->shift[i] * q->x[i]; /* what it left, but for rounding */
+    mor_block_cholesky_solve(q->factor, q->r);
+    for (int i = 0; i < q->n; i++) q->x[i] += q->r[i];
+    scatter(step, q, q->x, p);
+    mor_step_velocity(step, p, nu);
+    return q->enough;
 }
 
 bool mor_equations_solve(const mor_step_form* step, const double* rhs, double* p, mor_arena* arena)

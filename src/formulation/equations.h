@@ -16,6 +16,12 @@ typedef struct mor_equations mor_equations;
 mor_equations* mor_equations_factor(const mor_step_form* step, mor_arena* arena);
 void mor_equations_solve_once(const mor_step_form* step, mor_equations* equations, const double* rhs, double* p);
 
+/* An answer with at most this error [m/s] needs no solver. */
+void mor_equations_accept(mor_equations* equations, double error);
+/* The impulses p and velocities nu of a step that has nothing but these equations, by the factor alone; returns the
+ * error they may have to be taken as they are, 0: nothing was done. */
+double mor_equations_answer(const mor_step_form* step, mor_equations* equations, double* p, double* nu);
+
 /* Has the step equations, and nothing else? */
 bool mor_equations_only(const mor_step_form* step);
 

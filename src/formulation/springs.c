@@ -33,6 +33,7 @@
 
 #include <math.h>
 
+#define STEADY 0.25 /* of a correction: a larger change in a step is no motion that goes on */
 #define STIFF 100.0 /* A = h^2 w^2/2 for an undamped spring: steps of a few radians may ring, they do not explode */
 
 static int spring_of(const mor_world* w, const mor_row_block* b)
@@ -62,6 +63,43 @@ static double rate(const mor_step* step, const mor_row_block* b, int spring, dou
         }
     }
     return r;
+}
+
+/* Are the joints of an island a tree of bodies, on the ground at most once? Then no equation depends on others. The
+ * island is connected by them. */
+static bool is_open(mor_row_block* const* rows, int row_count, int tree_count)
+{
+    int inner = 0, ground = 0;
+    for (int i = 0; i < row_count; i++) {
+        if (rows[i]->joint < 0) continue;
+        if (rows[i]->tree[1] >= 0) inner++;
+        else ground++;
+    }
+    return inner < tree_count && ground <= 1;
+}
+
+/* Corrections of joints go on changing as they did, on a line or a parabola, where that is little. Where rows depend on
+ * each other, what they cannot agree on would pile up: there they fade (rows.c). */
+static void extrapolate(const mor_world* w, mor_row_block* b)
+{
+    const mor_joint* j = &((const mor_joint*)w->joints.data)[b->joint];
+    double next[6], bend[6], squares[3] = { 0.0 }; /* of the correction, its change, and the change of that */
+    for (int k = 0; k < b->dim; k++) {
+        double c = j->correction[b->of[k]], c1 = j->before[0][b->of[k]], c2 = j->before[1][b->of[k]];
+        double change = c - c1;
+        next[k] = c + change;
+        bend[k] = change - (c1 - c2);
+        squares[0] += c * c;
+        squares[1] += change * change;
+        squares[2] += bend[k] * bend[k];
+    }
+    if (!(squares[1] < STEADY * STEADY * squares[0])) return;
+    bool parabola = squares[2] < STEADY * STEADY * squares[1];
+    for (int k = 0; k < b->dim; k++) {
+        if (parabola) next[k] += bend[k];
+        b->bias[k] += next[k] - b->predicted[k];
+        b->predicted[k] = next[k];
+    }
 }
 
 void mor_springs_settle(mor_step* step, mor_row_block* const* rows, int row_count, const int* trees, int tree_count,
@@ -101,9 +139,12 @@ void mor_springs_settle(mor_step* step, mor_row_block* const* rows, int row_coun
         }
     if (!(share < 1.0)) return;
     for (int i = 0; i < tree_count; i++) w->trees[trees[i]].share = share;
-    for (int i = 0; i < row_count; i++)
+    bool open = how == MOR_STABILISE_IMPULSE && !touching && is_open(rows, row_count, tree_count);
+    for (int i = 0; i < row_count; i++) {
+        if (open && rows[i]->joint >= 0) extrapolate(w, rows[i]);
         for (int k = 0; k < rows[i]->dim && rows[i]->joint >= 0; k++) {
             rows[i]->bias[k] += (rows[i]->bias[k] - rows[i]->drift[k]) * (1.0 / share - 1.0);
             rows[i]->predicted[k] /= share;
         }
+    }
 }

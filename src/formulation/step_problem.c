@@ -4,6 +4,7 @@
 #include "formulation/equations.h"
 #include "formulation/independent.h"
 #include "linalg/rows.h"
+#include "problem/judge.h"
 #include "problem/step.h"
 
 #include <stdio.h>
@@ -152,11 +153,35 @@ static bool is_mixed(const mor_step_form* s)
     return contacts > 0 && equations > 1 && equations <= FEW;
 }
 
+/* An island of equations by their factor alone: one solve is the answer, unless they depend on each other. False: it is
+ * not, or it is the solver's business. */
+static bool solve_equations(const mor_system* s, const double* bias, const mor_solve_stage* stage, mor_answer* answer,
+                            mor_report* report)
+{
+    if (!stage->equations) return false;
+    mor_problem problem = { .form = MOR_STEP_CONE, .size = s->row_count, .b = bias, .step = mor_system_form(s) };
+    problem.step.nu_free = s->nu_free;
+    problem.step.bias = bias;
+    double* p = mor_arena_alloc(stage->arena, ((size_t)s->row_count + (size_t)s->dof) * sizeof *p);
+    double *nu = p ? p + s->row_count : NULL,
+           enough = p ? mor_equations_answer(&problem.step, stage->equations, p, nu) : 0.0;
+    if (!(enough > 0.0)) return false;
+    mor_report found = { .status = MOR_SOLVED, .iterations = 1, .detail = "equations" };
+    found.residual = mor_judge_step_at(&problem, p, nu, NULL, stage->arena);
+    if (!(found.residual.velocity <= enough)) return false;
+    memcpy(answer->impulses, p, (size_t)s->row_count * sizeof *p);
+    memcpy(answer->nu, nu, (size_t)s->dof * sizeof *nu);
+    *report = found;
+    return true;
+}
+
 mor_report mor_step_solve(const mor_system* s, int directions, const double* bias, const bool* keep,
                           mor_solve_stage* stage, mor_answer* answer)
 {
     mor_problem problem;
+    mor_report report, other;
     int* row_of;
+    if (!keep && solve_equations(s, bias, stage, answer, &report)) return report;
     if (!mor_step_problem(s, directions, bias, keep, stage->arena, &problem, &row_of)) return mor_report_no_memory();
     if (problem.size == 0) {
         memset(answer->impulses, 0, (size_t)s->row_count * sizeof(double));
@@ -170,7 +195,6 @@ mor_report mor_step_solve(const mor_system* s, int directions, const double* bia
     mor_equations_guess(&problem.step, keep ? NULL : stage->equations, z, (double*)problem.step.bias, /* our own copy */
                         stage->arena);
     for (int i = 0; i < problem.size; i++) warm = warm || z[i] != 0.0;
-    mor_report report, other;
     if (!is_mixed(&problem.step) || !solve_independent(&problem, REDUNDANT, stage, z, &report)) {
         report = stage->solve(stage, &problem, warm, z);
         if ((report.status == MOR_NOT_CONVERGED || report.status == MOR_NO_SOLUTION) &&

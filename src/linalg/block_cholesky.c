@@ -18,7 +18,7 @@
 typedef struct edge {
     int to;
     double* block; /* dims[to] x dims[from], row-major; shared with the twin, which reads it transposed */
-    bool flipped;  /* stored as dims[from] x dims[to] */
+    bool flipped;  /* stored as dims[from] x dims[to], as the blocks of the factor are: rows of k */
 } edge;
 
 typedef struct node {
@@ -74,17 +74,17 @@ static bool add_edge(mor_block_cholesky* c, int from, int to, double* block, boo
     return true;
 }
 
-bool mor_block_cholesky_add(mor_block_cholesky* c, int a, int b, const double* W)
+double* mor_block_cholesky_at(mor_block_cholesky* c, int a, int b)
 {
-    int m = c->nodes[a].dim, n = c->nodes[b].dim;
-    double* block = mor_arena_alloc(c->arena, (size_t)(m * n) * sizeof *block);
-    if (!block) return false;
-    memcpy(block, W, (size_t)(m * n) * sizeof *block);
-    if (a == b) {
-        c->nodes[a].D = block;
-        return true;
-    }
-    return add_edge(c, b, a, block, false) && add_edge(c, a, b, block, true); /* in b's list: dims[a] x dims[b] */
+    node *from = &c->nodes[a], *to = &c->nodes[b];
+    if (a == b && from->D) return from->D;
+    for (int e = 0; a != b && e < to->degree; e++)
+        if (to->edges[e].to == a) return to->edges[e].block;
+    double* block = mor_arena_zero(c->arena, (size_t)(from->dim * to->dim), sizeof *block);
+    if (!block) return NULL;
+    if (a == b) from->D = block;
+    else if (!add_edge(c, b, a, block, false) || !add_edge(c, a, b, block, true)) return NULL;
+    return block;
 }
 
 /* ----------------------------------------------------------------------------- the order */
@@ -121,19 +121,25 @@ static void forget(node* n, int gone)
  * registers (wide.h). */
 #define WITH_SIZE(n, call) ((n) == 3 ? call(3) : (n) == 5 ? call(5) : (n) == 6 ? call(6) : call(n))
 
+/* A := its factor L, with 1/L_ii on the diagonal: everybody divides by them. */
 MOR_ALWAYS_INLINE bool factor_sized(double* A, int n)
 {
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j <= i; j++) {
-            double s = A[i * n + j];
-            for (int k = 0; k < j; k++) s -= A[i * n + k] * A[j * n + k];
-            if (i != j) {
-                A[i * n + j] = s / A[j * n + j];
-            } else {
-                if (!(s > 0.0) || !isfinite(s)) return false;
-                A[i * n + i] = sqrt(s);
-            }
+#pragma GCC unroll 6
+    for (int i = 0; i < n; i++) {
+        double s = A[i * n + i];
+#pragma GCC unroll 6
+        for (int k = 0; k < i; k++) s -= A[i * n + k] * A[i * n + k];
+        if (!(s > 0.0) || !isfinite(s)) return false;
+        const double inverse = 1.0 / sqrt(s);
+        A[i * n + i] = inverse;
+#pragma GCC unroll 6
+        for (int j = i + 1; j < n; j++) {
+            double t = A[j * n + i];
+#pragma GCC unroll 6
+            for (int k = 0; k < i; k++) t -= A[j * n + k] * A[i * n + k];
+            A[j * n + i] = t * inverse;
         }
+    }
     return true;
 }
 
@@ -144,52 +150,49 @@ MOR_ALWAYS_INLINE bool factor_pivot(double* A, int n)
 #undef FACTOR
 }
 
-/* rows := rows L^-T, m of them */
-MOR_ALWAYS_INLINE void solve_sized(const double* L, int n, double* rows, int m)
+/* B := L^-1 B, n x m */
+MOR_ALWAYS_INLINE void solve_sized(const double* L, int n, double* B, int m)
 {
-    for (int r = 0; r < m; r++, rows += n)
-        for (int i = 0; i < n; i++) {
-            double s = rows[i];
-            for (int k = 0; k < i; k++) s -= L[i * n + k] * rows[k];
-            rows[i] = s / L[i * n + i];
-        }
+#pragma GCC unroll 6
+    for (int i = 0; i < n; i++) {
+#pragma GCC unroll 6
+        for (int k = 0; k < i; k++) mor_subtract(m, L[i * n + k], B + k * m, B + i * m);
+#pragma GCC unroll 6
+        for (int j = 0; j < m; j++) B[i * m + j] *= L[i * n + i];
+    }
 }
 
-MOR_ALWAYS_INLINE void solve_rows(const double* L, int n, double* rows, int m)
+MOR_ALWAYS_INLINE void solve_rows(const double* L, int n, double* B, int m)
 {
-#define SOLVE(size) solve_sized(L, size, rows, m)
+#define SOLVE(size) (m == (size) ? solve_sized(L, size, B, size) : solve_sized(L, size, B, m))
     WITH_SIZE(n, SOLVE);
 #undef SOLVE
 }
 
-/* The coupling block of an edge of k as dims[to] x dims[k], turned into B in memory of its own. */
+/* The coupling block of an edge of k as dims[k] x dims[to], turned into B' in memory of its own. */
 MOR_ALWAYS_INLINE bool make_factor_block(mor_block_cholesky* c, const node* k, edge* e)
 {
     int m = c->nodes[e->to].dim, n = k->dim;
     double* B = e->block;
-    if (e->flipped) {
+    if (!e->flipped) {
         B = mor_arena_alloc(c->arena, (size_t)(m * n) * sizeof *B);
         if (!B) return false;
-        for (int i = 0; i < m; i++)
-            for (int j = 0; j < n; j++) B[i * n + j] = e->block[j * m + i];
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < m; j++) B[i * m + j] = e->block[j * n + i];
         e->block = B;
-        e->flipped = false;
+        e->flipped = true;
     }
     solve_rows(k->D, n, B, m);
     return true;
 }
 
-/* D_i -= B_i B_i', its lower triangle: the factor reads no more. */
+/* D_i -= B_i B_i', at least its lower triangle: the factor reads no more. B' is n x p. */
 MOR_ALWAYS_INLINE void update_own_sized(double* D, const double* B, int p, int n)
 {
+#pragma GCC unroll 6
     for (int i = 0; i < p; i++)
-        for (int j = 0; j <= i; j++) {
-            double s = 0.0;
-            if (n < 4)
-                for (int k = 0; k < n; k++) s += B[i * n + k] * B[j * n + k];
-            else s = mor_inner(n, B + i * n, B + j * n);
-            D[i * p + j] -= s;
-        }
+#pragma GCC unroll 6
+        for (int k = 0; k < n; k++) mor_subtract(i < 4 && p > 4 ? 4 : p, B[k * p + i], B + k * p, D + i * p);
 }
 
 MOR_ALWAYS_INLINE void update_own(double* D, const double* B, int p, int n)
@@ -199,28 +202,17 @@ MOR_ALWAYS_INLINE void update_own(double* D, const double* B, int p, int n)
 #undef UPDATE
 }
 
-/* A_ij -= B_i B_j' where target is stored p x q as i x j (or transposed). */
-MOR_ALWAYS_INLINE void update_sized(double* target, int row, int column, const double* Bi, int p, const double* Bj,
-                                    int q, int n)
+/* A_ij -= B_i B_j', p x q; the transposes of B_i and B_j are n x p and n x q */
+MOR_ALWAYS_INLINE void update_sized(double* A, const double* Bi, int p, const double* Bj, int q, int n)
 {
     for (int i = 0; i < p; i++)
-        for (int j = 0; j < q; j++) {
-            double s = 0.0;
-            if (n < 4)
-                for (int k = 0; k < n; k++) s += Bi[i * n + k] * Bj[j * n + k];
-            else s = mor_inner(n, Bi + i * n, Bj + j * n);
-            target[i * row + j * column] -= s;
-        }
+        for (int k = 0; k < n; k++) mor_subtract(q, Bi[k * p + i], Bj + k * q, A + i * q);
 }
 
-MOR_ALWAYS_INLINE void update(double* target, bool transposed, const double* Bi, int p, const double* Bj, int q, int n)
+MOR_ALWAYS_INLINE void update(double* A, const double* Bi, int p, const double* Bj, int q, int n)
 {
-    int row = transposed ? 1 : q, column = transposed ? p : 1;
-    if (p == 3 && q == 3 && n == 3) {
-        update_sized(target, row, column, Bi, 3, Bj, 3, 3);
-        return;
-    }
-#define UPDATE(size) update_sized(target, row, column, Bi, p, Bj, q, size)
+#define UPDATE(size)                                                                                                   \
+    (p == (size) && q == (size) ? update_sized(A, Bi, size, Bj, size, size) : update_sized(A, Bi, p, Bj, q, size))
     WITH_SIZE(n, UPDATE);
 #undef UPDATE
 }
@@ -253,7 +245,8 @@ MOR_ALWAYS_INLINE bool eliminate_body(mor_block_cholesky* c, int number)
                 c->mark[nj] = i->degree - 1;
             }
             const edge* e = &i->edges[c->mark[nj]];
-            update(e->block, e->flipped, Bj, j->dim, Bi, i->dim, k->dim);
+            if (e->flipped) update(e->block, Bi, i->dim, Bj, j->dim, k->dim);
+            else update(e->block, Bj, j->dim, Bi, i->dim, k->dim);
         }
         for (int e = 0; e < i->degree; e++) c->mark[i->edges[e].to] = -1;
     }
@@ -282,27 +275,47 @@ bool mor_block_cholesky_factor(mor_block_cholesky* c)
 MOR_ALWAYS_INLINE void forward(const mor_block_cholesky* c, const node* k, int n, double* x)
 {
     double* y = x + k->offset;
-    solve_sized(k->D, n, y, 1);
+    const double* L = k->D;
+#pragma GCC unroll 6
+    for (int i = 0; i < n; i++) {
+        double sum = y[i];
+#pragma GCC unroll 6
+        for (int d = 0; d < i; d++) sum -= L[i * n + d] * y[d];
+        y[i] = sum * L[i * n + i];
+    }
     for (int a = 0; a < k->degree; a++) {
         const node* i = &c->nodes[k->edges[a].to];
+        const int m = i->dim;
         const double* B = k->edges[a].block;
         double* z = x + i->offset;
-        for (int r = 0; r < i->dim; r++, B += n) z[r] -= mor_inner(n, B, y);
+        if (m == n)
+#pragma GCC unroll 6
+            for (int r = 0; r < n; r++) mor_subtract(n, y[r], B + r * n, z);
+        else
+            for (int r = 0; r < n; r++, B += m) mor_subtract(m, y[r], B, z);
     }
 }
 
 MOR_ALWAYS_INLINE void backward(const mor_block_cholesky* c, const node* k, int n, double* x)
 {
     double* y = x + k->offset;
+    const double* L = k->D;
     for (int a = 0; a < k->degree; a++) {
         const node* i = &c->nodes[k->edges[a].to];
+        const int m = i->dim;
         const double *B = k->edges[a].block, *z = x + i->offset;
-        for (int r = 0; r < i->dim; r++, B += n) mor_subtract(n, z[r], B, y);
+        if (m == n)
+#pragma GCC unroll 6
+            for (int r = 0; r < n; r++) y[r] -= mor_inner(n, B + r * n, z);
+        else
+            for (int r = 0; r < n; r++, B += m) y[r] -= mor_inner(m, B, z);
     }
+#pragma GCC unroll 6
     for (int i = n - 1; i >= 0; i--) { /* L' */
         double sum = y[i];
-        for (int d = i + 1; d < n; d++) sum -= k->D[d * n + i] * y[d];
-        y[i] = sum / k->D[i * n + i];
+#pragma GCC unroll 6
+        for (int d = i + 1; d < n; d++) sum -= L[d * n + i] * y[d];
+        y[i] = sum * L[i * n + i];
     }
 }
 

@@ -1,12 +1,12 @@
 /* Cholesky factorisation of a sparse symmetric positive definite matrix of small dense blocks.
  *
  *     int dims[2] = { 1, 1 };
- *     double W[3] = { 2, 1, 2 }, x[2] = { 3, 3 };
+ *     double x[2] = { 3, 3 };
  *     mor_arena* arena = mor_arena_create(NULL);
  *     mor_block_cholesky* c = mor_block_cholesky_create(2, dims, arena);
- *     mor_block_cholesky_add(c, 0, 0, &W[0]); // each pair a <= b once, row-major dims[a] x dims[b]
- *     mor_block_cholesky_add(c, 0, 1, &W[1]);
- *     mor_block_cholesky_add(c, 1, 1, &W[2]);
+ *     *mor_block_cholesky_at(c, 0, 0) = 2; // the block of a <= b, row-major dims[a] x dims[b]
+ *     *mor_block_cholesky_at(c, 0, 1) = 1;
+ *     *mor_block_cholesky_at(c, 1, 1) = 2;
  *     if (mor_block_cholesky_factor(c)) mor_block_cholesky_solve(c, x); // x becomes W^-1 x
  *
  * Blocks are eliminated in an order of least degree, ties by number, so the fill of chains and trees is nil and the
@@ -22,8 +22,9 @@ typedef struct mor_block_cholesky mor_block_cholesky;
 
 /* NULL: out of memory. */
 mor_block_cholesky* mor_block_cholesky_create(int count, const int* dims, mor_arena* arena);
-/* False: out of memory. */
-bool mor_block_cholesky_add(mor_block_cholesky* c, int a, int b, const double* W);
+/* The block of a <= b, row-major dims[a] x dims[b], zero when it is asked for the first time: to be added to. NULL: out
+ * of memory. */
+double* mor_block_cholesky_at(mor_block_cholesky* c, int a, int b);
 /* False: a pivot block is not positive definite, or out of memory. */
 bool mor_block_cholesky_factor(mor_block_cholesky* c);
 /* x := A^-1 x; x holds the blocks one after the other. */

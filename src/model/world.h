@@ -170,6 +170,7 @@ typedef struct mor_joint {
     double coordinate;    /* of one-dof joints: angle (unwound) or distance */
     double memory[10];    /* impulses of the last step: rows, then limit, motor, friction, spring */
     double correction[6]; /* m/s: what the stabilisation added to the last step's motion (step/stabilise.c) */
+    double before[2][6];  /* those of the two steps before it */
     int spring;           /* the tree that stands for its spring and damper, -1: none */
     bool articulated;     /* a tree of links holds it: no equations, only motor and spring (articulate.c) */
     mor_joint_look look;  /* of drafts only */

@@ -32,6 +32,7 @@
 /* m/s: what fast methods are asked for, so that the errors of many steps from each other's answers stay below the goal
  * */
 #define AIM 1e-10
+#define EXACT 1e-11 /* m/s: the error of an answer that no method needs to improve */
 
 typedef struct solve_user {
     const mor_world* world;
@@ -75,6 +76,8 @@ static void solve_with(const mor_step* k, mor_island* island, const mor_solver* 
         w->formulation->produces & (MOR_STEP_PYRAMID | MOR_STEP_CONE)) {
         mor_step_form form = mor_system_form(s);
         if (mor_equations_only(&form)) island->equations = mor_equations_factor(&form, arena);
+        if (island->equations && strcmp(solver->name, "auto") == 0) /* it would take the answer as it is */
+            mor_equations_accept(island->equations, mor_min(EXACT, w->solver_options.tol));
     }
     mor_solve_stage stage = { run_solver, arena, &user, 0.0, island->equations, workers };
     size_t mark = mor_arena_mark(arena);

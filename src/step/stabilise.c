@@ -7,8 +7,9 @@
  *
  * and the island is solved again, contacts and all, from the last answer, until |phi| is within the tolerance. An
  * island with equations only is linear: its answer moves by W^-1 (-phi/h), with one factor for all rounds of the step.
- * The sum hardly changes from step to step, so it begins with the last one's. The impulses act along G(q), as in SHAKE.
- * Velocities: after the step W p = -G(q+)' nu, nu <- nu + M^-1 G(q+) p, which makes the pair RATTLE: second order, and
+ * The sum hardly changes from step to step, so it begins with what the last ones' lead to (formulation/springs.c). The
+ * impulses act along G(q), as in SHAKE. Velocities: after the step W p = -G(q+)' nu, nu <- nu + M^-1 G(q+) p, straight
+ * from bodies and joints where they can (formulation/linkage.c), which makes the pair RATTLE: second order, and
  * without the dissipation that corrections along G(q+) alone have (h w^2 of the energy per second for a pendulum
  * turning at w).
  *
@@ -26,6 +27,7 @@
 #include "base/elementary.h"
 #include "formulation/assemble.h"
 #include "formulation/equations.h"
+#include "formulation/linkage.h"
 #include "formulation/rows.h"
 #include "formulation/step_problem.h"
 #include "linalg/rows.h"
@@ -164,6 +166,7 @@ static mor_code correct_velocities(const mor_step* step, double tolerance)
 {
     mor_step beside = mor_step_beside(step);
     beside.equations = true;
+    if (mor_linkage_velocities(&beside, tolerance)) return MOR_OK;
     size_t mark = mor_arena_mark(beside.arena);
     double largest;
     mor_code code = correct(&beside, true, tolerance, &largest);
@@ -229,10 +232,15 @@ static void begin_corrections(mor_world* w, const mor_island* island, bool witho
     for (int r = 0; r < island->row_block_count; r++) {
         const mor_row_block* b = island->rows[r];
         if (b->joint < 0) continue;
-        memset(joints[b->joint].correction, 0, sizeof joints[b->joint].correction);
+        mor_joint* j = &joints[b->joint];
+        if (!without) {
+            memcpy(j->before[1], j->before[0], sizeof j->before[1]);
+            memcpy(j->before[0], j->correction, sizeof j->before[0]);
+        }
+        memset(j->correction, 0, sizeof j->correction);
         for (int k = 0; k < b->dim; k++) {
             if (without) bias[island->system.blocks[island->system.contact_count + r].row + k] -= b->predicted[k];
-            else joints[b->joint].correction[b->of[k]] = share * b->predicted[k];
+            else j->correction[b->of[k]] = share * b->predicted[k];
         }
     }
 }
