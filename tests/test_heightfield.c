@@ -234,6 +234,41 @@ static void as_heights(const field* f, const char* path, const char* more)
     for (int i = 0; i < 2; i++) finish(w[i], s[i]);
 }
 
+/* Walls between the pieces used to hold such bodies from all sides, and they fell through the floor. The surface is the
+ * one interpolated here; a body goes straight up, slowed down only by what it passes. */
+static void bodies_that_start_inside_the_ground_come_out_at_the_top(void** state)
+{
+    (void)state;
+    uint64_t seed = 9;
+    static const char* const shapes[5] = { "{ sphere: 0.2 }", "{ box: [0.4, 0.3, 0.2] }",
+                                           "{ capsule: { radius: 0.1, length: 0.3 } }",
+                                           "{ cylinder: { radius: 0.15, length: 0.3 } }",
+                                           "{ icosahedron: { edge: 0.2 } }" };
+    for (int k = 0; k < 20; k++) {
+        field* f = make(k % 4 ? 8 : 1, 9, 0, k % 4 ? 0.15 : 0, &seed);
+        char bodies[5 * 300];
+        int used = 0;
+        for (int b = 0; b < 5; b++)
+            used += sprintf(bodies + used,
+                            "  - { name: b%d, shape: %s, position: [%g, %g, %g], orientation: { axis: [%g, 1, 0.3], "
+                            "angle: %g } }\n",
+                            b, shapes[b], 1.2 * (b - 2) + test_random(&seed, -0.3, 0.3), test_random(&seed, -3, 3),
+                            test_random(&seed, -0.9, -0.3), test_random(&seed, -1, 1), test_random(&seed, 0, 360));
+        mor_scene* scene;
+        mor_world* w = world_on(f, NULL, bodies, &scene);
+        for (int i = 0; i < 200; i++) test_until(w, 0.005 * (i + 1));
+        for (int b = 0; b < 5; b++) {
+            char name[20];
+            sprintf(name, "b%d", b);
+            mor_body_state s = test_state(w, mor_world_find_body(w, name));
+            test_near(fmax(height_at(f, s.com.x, s.com.y) + 0.05 - s.com.z, 0.0), 0.0, 0.0, name);
+            test_near(fmax(mor_norm(s.velocity) - 3.0, 0.0), 0.0, 0.0, "its speed: not thrown");
+        }
+        finish(w, scene);
+        free(f);
+    }
+}
+
 static void files_are_the_same_ground_as_their_heights(void** state)
 {
     (void)state;
@@ -376,6 +411,7 @@ int main(void)
         cmocka_unit_test(balls_and_boxes_go_down_a_tilted_field_as_down_a_box),
         cmocka_unit_test(a_ball_rests_in_a_valley),
         cmocka_unit_test(bodies_stay_on_random_ground_and_gain_no_energy),
+        cmocka_unit_test(bodies_that_start_inside_the_ground_come_out_at_the_top),
         cmocka_unit_test(files_are_the_same_ground_as_their_heights),
         cmocka_unit_test(what_is_no_field_is_told_with_its_place),
         cmocka_unit_test(broken_files_are_told_with_their_place),

@@ -25,7 +25,8 @@ typedef enum mor_shape_kind {
     MOR_CAPSULE,    /* size[0] radius, size[1] length of the cylindrical part */
     MOR_CYLINDER,   /* size[0] radius, size[1] length; a smooth cylinder */
     MOR_CONE,       /* size[0] base radius, size[1] height; base at z = -height/4 so the frame is the COM */
-    MOR_POLYHEDRON, /* convex: boxes, prisms, Platonic solids, hulls, meshes */
+    MOR_POLYHEDRON, /* convex: boxes, prisms, Platonic solids, hulls, meshes; size[0] the depth of the ground if it is a
+                       piece of a height field, else 0 */
     MOR_PARTICLE,   /* 2-D: a point */
     MOR_DISC,       /* 2-D: size[0] radius */
     MOR_POLYGON,    /* 2-D: convex, counter-clockwise */

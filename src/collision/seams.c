@@ -19,11 +19,16 @@
  * Planes tried: the contact's own and, where S rests on a tile's face but the contact has the direction of a face of S,
  * that face of T1. tol is a share of the smaller shape: level within tol is flush.
  *
+ * Inside the ground. A shape whose centre lies in a piece of a height field is nearer to the walls between the
+ * pieces, or to the floor, than to the surface, and these would hold it, push it sideways, or let it out below. It goes
+ * out through the top of the piece that holds its centre, and no other piece of that body touches it.
+ *
  * Round shapes are nobody's flush neighbours. Cost: shapes with one neighbour or parallel normals, nothing; else some
  * products per pair of neighbours. */
 #include "base/elementary.h"
 #include "collision/seams.h"
 #include "collision/gjk.h"
+#include "geometry/heightfield.h"
 
 /* share of the size of the smaller shape within which surfaces are level [-] */
 #define FLUSH 1e-5
@@ -244,6 +249,66 @@ static int replace(mor_touch* t, mor_vec3 n, mor_contact* contacts, int count, i
     return count;
 }
 
+/* ----------------------------------------------------------------------------- in the ground */
+
+/* Is the centre of the other shape in this piece of a height field? *top: its face that looks up. */
+static bool holds_centre(const mor_touch* t, int side, int* top)
+{
+    const mor_geometry* g = t->geometry[side];
+    if (!mor_is_ground(g) || t->geometry[1 - side]->kind == MOR_PLANE) return false;
+    const mor_polyhedron* P = g->polyhedron;
+    mor_vec3 c = mor_pose_unpoint(&t->pose[side], t->pose[1 - side].position);
+    for (int f = 0; f < P->face_count; f++) {
+        if (!(mor_dot(P->normals[f], c) < P->offsets[f])) return false;
+        if (P->normals[f].z > P->normals[*top].z) *top = f;
+    }
+    return true;
+}
+
+static void remove_contacts(mor_touch* t, mor_contact* contacts)
+{
+    for (int i = t->first; i < t->first + t->count; i++) contacts[i].gap = NAN;
+    t->gap = NAN;
+}
+
+/* One contact, as deep as the deepest point of the shape below the plane of the top, under its centre: it does not turn
+ * the shape. */
+static void lift(mor_touch* t, int side, int top, mor_contact* contacts)
+{
+    const mor_geometry* S = t->geometry[1 - side];
+    const mor_polyhedron* P = t->geometry[side]->polyhedron;
+    mor_vec3 n = mor_rotate(t->pose[side].rotation, P->normals[top]);
+    mor_placed X = { S, mor_quat_matrix(t->pose[1 - side].rotation), t->pose[1 - side].position };
+    double down = mor_dot(n, mor_sub(X.p, mor_support(&X, mor_neg(n)))) + round_radius(S);
+    mor_vec3 low = mor_madd(X.p, -down, n);
+    mor_contact c = contacts[t->first];
+    c.gap = mor_dot(P->normals[top], mor_pose_unpoint(&t->pose[side], low)) - P->offsets[top];
+    c.point[1 - side] = low;
+    c.point[side] = mor_madd(low, -c.gap, n);
+    c.normal = side == 0 ? n : mor_neg(n);
+    remove_contacts(t, contacts);
+    contacts[t->first] = c;
+    t->normal = c.normal;
+    t->gap = c.gap;
+    t->settled = true;
+}
+
+static void leave_ground(mor_touch* touches, int count, mor_contact* contacts)
+{
+    for (int i = 0; i < 2 * count; i++) {
+        mor_touch* t = &touches[i / 2];
+        int side = i % 2, top = 0;
+        if (isnan(t->gap) || t->count == 0 || !holds_centre(t, side, &top)) continue;
+        for (int j = 0; j < 2 * count; j++) {
+            mor_touch* u = &touches[j / 2];
+            if (u != t && u->body[j % 2] == t->body[side] && u->shape[1 - j % 2] == t->shape[1 - side] &&
+                mor_is_ground(u->geometry[j % 2]))
+                remove_contacts(u, contacts);
+        }
+        lift(t, side, top, contacts);
+    }
+}
+
 /* A chain has a direction per contact: each is looked at by itself. */
 static void thin_chain(const view* v1, const view* v2, mor_contact* contacts)
 {
@@ -310,6 +375,7 @@ int mor_seams_most(const mor_touch* touches, int touch_count, int count)
 int mor_seams(mor_touch* touches, int touch_count, const mor_seam_lists* lists, mor_contact* contacts, int count,
               int capacity)
 {
+    leave_ground(touches, touch_count, contacts);
     for (int i = 2 * touch_count - 1; i >= 0; i--) {
         int shape = touches[i / 2].shape[i % 2];
         lists->next[i] = -1;

@@ -128,6 +128,8 @@ mor_geometry* mor_heightfield_piece(const mor_heightfield* field, const mor_fiel
     char text[200] = "";
     mor_notes notes = { text, sizeof text };
     mor_face_loops faces = { points, 2 * n, sizes, loops, n + 2 };
-    return mor_geometry_of_polyhedron(
+    mor_geometry* g = mor_geometry_of_polyhedron(
         mor_polyhedron_build("height field", &faces, MOR_TOLERANCE_HULL, true, &notes, error), "hull", error);
+    if (g) g->size[0] = field->depth;
+    return g;
 }

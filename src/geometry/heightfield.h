@@ -28,5 +28,7 @@ double mor_heightfield_floor(const mor_heightfield* field);
  * reference. */
 mor_geometry* mor_heightfield_piece(const mor_heightfield* field, const mor_field_piece* piece, double floor,
                                     mor_vec3* centre, mor_error* error);
+/* Is it such a piece? z of its frame is up: one face looks up, one down, the others are walls. */
+static inline bool mor_is_ground(const mor_geometry* g) { return g->kind == MOR_POLYHEDRON && g->size[0] != 0.0; }
 
 #endif
