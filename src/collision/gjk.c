@@ -10,7 +10,8 @@
  *
  * The nearest point of a simplex is taken as the best over its parts instead of by sign decisions on
  * determinants: dearer by a few products, but flat simplices need no special care. For polyhedra the
- * end is reached in finitely many steps; curved shapes stop where rounding stops progress. */
+ * end is reached in finitely many steps; curved shapes stop where rounding stops progress, with |v| above
+ * the distance: only the lower bound says that they are far. */
 #include "collision/gjk.h"
 
 #include "geometry/geometry.h"
@@ -186,12 +187,13 @@ mor_gjk_status mor_gjk(const mor_placed* A, const mor_placed* B, double limit, m
     s.a[0] = mor_support(A, d);
     s.b[0] = mor_support(B, mor_neg(d));
     s.w[0] = v = mor_sub(s.b[0], s.a[0]);
-    double square = mor_dot(v, v);
+    double square = mor_dot(v, v), least = 0.0; /* bounds: of the distance^2 above, of the distance below */
     for (int iteration = 0; iteration < MAX_ITERATIONS; iteration++) {
         if (square <= NEAR * NEAR * size * size) return MOR_GJK_OVERLAP;
         mor_vec3 a = mor_support(A, v), b = mor_support(B, mor_neg(v)), w = mor_sub(b, a);
         double vw = mor_dot(v, w), distance = sqrt(square);
         if (vw > limit * distance && vw > 0.0) return MOR_GJK_FAR;
+        least = vw / distance;
         if (square - vw <= 4.0 * DBL_EPSILON * (square + size * distance)) break;
         bool known = false;
         for (int k = 0; k < s.count; k++) known |= memcmp(&s.w[k], &w, sizeof w) == 0;
@@ -212,7 +214,7 @@ mor_gjk_status mor_gjk(const mor_placed* A, const mor_placed* B, double limit, m
         square = next;
     }
     double distance = sqrt(square);
-    if (distance >= limit) return MOR_GJK_FAR;
+    if (least >= limit) return MOR_GJK_FAR;
     closest->distance = distance;
     closest->normal = mor_scale(1.0 / mor_norm(v), v);
     closest->on_a = closest->on_b = mor_v3(0, 0, 0);

@@ -11,13 +11,17 @@
  * its square.
  *
  * The points are the intersection of the supporting facets (manifold.c), and the closest points
- * themselves where these facets meet nowhere as near. Cost: some ten to forty support evaluations. */
+ * themselves where these facets meet nowhere as near. Those of EPA are as uncertain as its normal, so
+ * they are found again by GJK with B moved out along the normal: that leaves them what they are. Cost:
+ * some ten to forty support evaluations. */
 #include "base/elementary.h"
 #include "collision/gjk.h"
 #include "collision/pair_tests.h"
 
 /* of the sixteen that stand for a cap */
 #define CAP_POINTS 8
+/* of the size: shapes so far apart have closest points */
+#define OUT 1e-3
 /* sine of the angle within which an exact direction replaces the iterated one */
 #define SNAP 1e-3
 
@@ -147,6 +151,15 @@ static bool snap(const mor_placed* A, const mor_placed* B, double size, mor_clos
     return true;
 }
 
+/* Closest points of shapes that touch, with B moved by `out` along the normal. */
+static void find_again(const mor_placed* A, const mor_placed* B, double out, mor_closest* c)
+{
+    mor_placed moved = *B;
+    moved.p = mor_madd(B->p, out, c->normal);
+    mor_closest apart;
+    if (mor_gjk(A, &moved, HUGE_VAL, &apart) == MOR_GJK_APART) c->on_b = mor_madd(apart.on_b, -out, c->normal);
+}
+
 int mor_pair_convex_convex(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b, const mor_pose* pose_b,
                            double reach, uint32_t cache[4], mor_point* points)
 {
@@ -174,8 +187,10 @@ int mor_pair_convex_convex(const mor_geometry* a, const mor_pose* pose_a, const 
     mor_facet_support(&B, mor_neg(c.normal), &fb);
     int count = mor_manifold_clip(&fa, &fb, c.normal, ra, rb, tol, reach, points, &least);
     count = mor_manifold_reduce(points, count, CAP_POINTS, HUGE_VAL, NULL);
-    if (least > gap + tol)
+    if (least > gap + tol) {
+        if (deep) find_again(&A, &B, OUT * size - c.distance, &c);
         points[count++] =
             mor_point_on_b(mor_madd(c.on_b, -rb, c.normal), c.normal, gap, mor_feature(MOR_CLOSEST, 0, 0));
+    }
     return mor_points_to_world(points, count, pose_a);
 }
