@@ -62,6 +62,31 @@ static double worst_column(const sample* x, const double* slopes, int k, bool ve
     return worst / size;
 }
 
+/* Random weights, backward, against the products with the matrices: with and without velocities, forces, by_nu. */
+static double worst_pull(const mor_inverse* all, mor_arena* arena, mor_rng* rng)
+{
+    size_t N = (size_t)mor_robot_dof(all->model);
+    double by_q[MOST * MOST], by_nu[MOST * MOST], y[MOST], pulled[2 * MOST], worst = 0.0;
+    for (int kind = 0; kind < 4; kind++) {
+        mor_inverse of = *all;
+        if (kind & 1) of.nu = NULL;
+        if (kind & 2) of.wrenches = NULL;
+        double factor = random_number(rng, 2.0), size = 1.0;
+        for (size_t i = 0; i < N; i++) y[i] = random_number(rng, 1.0);
+        memset(pulled, 0, sizeof pulled);
+        assert_true(mor_inverse_slopes(&of, arena, by_q, of.nu ? by_nu : NULL));
+        assert_true(mor_inverse_pull(&of, arena, y, factor, pulled, of.nu ? pulled + N : NULL));
+        for (size_t k = 0; k < 2 * N; k++) {
+            const double* A = k < N ? by_q : by_nu;
+            double sum = 0.0;
+            for (size_t i = 0; i < N && (k < N || of.nu); i++) sum += factor * y[i] * A[i * N + k % N];
+            size = fmax(size, fabs(sum));
+            worst = fmax(worst, fabs(sum - pulled[k]) / size);
+        }
+    }
+    return worst;
+}
+
 static void slopes_of_inverse_dynamics_agree_with_differences(void** state)
 {
     (void)state;
@@ -83,6 +108,8 @@ static void slopes_of_inverse_dynamics_agree_with_differences(void** state)
         double by_q[MOST * MOST], by_nu[MOST * MOST];
         mor_inverse of = { x.model, x.start->states, x.gravity, x.nu, x.a, x.wrenches };
         assert_true(mor_inverse_slopes(&of, arena, by_q, by_nu));
+        double back = worst_pull(&of, arena, &rng);
+        if (!(back < 1e-12)) fail_msg("%d links, backward: %.2g", links, back);
         for (int k = 0; k < N; k++) {
             double q = worst_column(&x, by_q, k, false), v = worst_column(&x, by_nu, k, true);
             if (!(q < 1e-8 && v < 1e-8)) fail_msg("%d links, column %d: %.2g %.2g", links, k, q, v);

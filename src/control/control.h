@@ -140,4 +140,10 @@ extern const mor_controller mor_controller_pid, mor_controller_trajectory, mor_c
     mor_controller_torque, mor_controller_balance, mor_controller_general;
 const mor_controller* const* mor_controllers(void);
 
+/* Adds the slopes of a law of joints that runs once per step of length dt: of each torque by the joint's position and
+ * speed. Gains are constant, and the gravity torque is added as it is. `integrals` are those after the call. False: not
+ * a law of laws.c, nothing is added. */
+bool mor_law_add_slopes(const mor_controller_def* def, int joints, const double* integrals, double dt, double* by_s,
+                        double* by_speed);
+
 #endif

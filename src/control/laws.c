@@ -75,6 +75,26 @@ static void torque_law(const mor_control_call* c)
     }
 }
 
+/* The integral moves on with the error, unless it is at its limit. */
+static double integral_slope(const mor_controller_def* d, int j, double integral, double dt)
+{
+    return d->ki[j] != 0.0 && fabs(integral) < d->integral_limit ? dt * d->ki[j] : 0.0;
+}
+
+bool mor_law_add_slopes(const mor_controller_def* d, int n, const double* integrals, double dt, double* by_s,
+                        double* by_speed)
+{
+    bool position = d->type->control == position_law, velocity = d->type->control == velocity_law;
+    double ahead = d->sampled ? 0.0 : dt;
+    for (int j = 0; j < n && (position || velocity); j++) {
+        if (!d->joints[j]) continue;
+        double i = integral_slope(d, j, integrals[j], dt), kp = position ? d->kp[j] + i : 0.0;
+        by_s[j] -= kp;
+        by_speed[j] -= ahead * kp + d->kd[j] + (velocity ? i : 0.0);
+    }
+    return position || velocity || d->type->control == torque_law;
+}
+
 const mor_controller mor_controller_pid = {
     .name = "pid",
     .summary = "joint positions: kp, ki, kd on the error, optional gravity compensation",

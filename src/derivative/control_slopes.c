@@ -1,10 +1,11 @@
-/* Joint forces and implicit gains of a robot's motors by its state: differences of the control stage alone (slopes.h).
+/* Joint forces and implicit gains of a robot's motors by its state (slopes.h).
  *
  * Laws of joints (`joints_only`) answer each joint by its own position and velocity, and by the gravity torque they are
- * given: each of the three is moved for all joints at once, and the base not at all. How the gravity torque depends on
- * the positions is known in closed form (gravity_slopes.c). So six calls of the laws tell everything, limits of motors
- * included, and the robot itself is not moved. Other controllers are asked along every direction; the points of support
- * are moved with the robot then. */
+ * given. How the gravity torque depends on the positions is known in closed form (gravity_slopes.c). The slopes of our
+ * own laws are known as well (control/laws.c) where motors are not at limits. For others, and at limits, each of the
+ * three is moved for all joints at once, and the base not at all: six calls of the laws tell everything, and the robot
+ * itself is not moved. Other controllers are asked along every direction; the points of support are moved with the robot
+ * then. */
 #include "derivative/slopes.h"
 
 #include "base/elementary.h"
@@ -145,8 +146,10 @@ static bool is_controlled(const mor_derivation* d, int robot)
     return c && robot < c->robot_count && c->robots[robot];
 }
 
-static bool begin(mor_derivation* d, const mor_slopes* s, int robot, asked* x, double** room)
+static mor_code begin(mor_derivation* d, const mor_slopes* s, int robot, asked* x, double** room)
 {
+    mor_code code = mor_look_ready(d);
+    if (code) return code;
     const mor_robot_model* m = d->base->w->robots[robot]->model;
     size_t n = (size_t)m->joint_count;
     bool gravity;
@@ -156,7 +159,7 @@ static bool begin(mor_derivation* d, const mor_slopes* s, int robot, asked* x, d
     x->delta = mor_arena_zero(d->arena, 2 * (size_t)m->dof, sizeof *x->delta);
     x->gravity = mor_arena_alloc(d->arena, (n + 1) * sizeof *x->gravity);
     *room = mor_arena_alloc(d->arena, (4 * n + 1) * sizeof **room);
-    return x->contacts && x->delta && x->gravity && *room;
+    return x->contacts && x->delta && x->gravity && *room ? MOR_OK : MOR_SYSTEM;
 }
 
 /* Motors at their limits are found by solving again: not here. */
@@ -170,19 +173,47 @@ static mor_code compare(asked* x, double* room, bool* done)
     return code;
 }
 
+/* Laws whose slopes are known (control/laws.c), through motors that no limit holds. False: they are not these. */
+static bool known_laws(const mor_derivation* d, int robot, mor_law_slopes* out)
+{
+    const mor_world* w = d->base->w;
+    const mor_control* c = w->control;
+    const mor_control_robot* r = c->robots[robot];
+    const mor_control_entry* e = c->controllers.data;
+    int n = w->robots[robot]->model->joint_count;
+    if (c->period > 0.0 && fabs(c->period - w->h) > 1e-9 * w->h) return false;
+    for (int j = 0; j < n; j++)
+        if (r->saturated[j] || r->speed_limit[j] < INFINITY) return false;
+    for (int i = 0; i < c->controllers.count; i++) {
+        const mor_controller_def* def = &e[i].def;
+        if (def->robot != robot || w->time < def->from || w->time >= def->until) continue;
+        const double* integrals = (const double*)c->state.data + e[i].state;
+        if (!mor_law_add_slopes(def, n, integrals, w->h, out->tau_q, out->tau_v)) return false;
+        for (int j = 0; j < n && def->gravity_compensation; j++) out->tau_g[j] += def->joints[j];
+    }
+    for (int j = 0; j < n; j++) {
+        double share = r->actuated[j] ? r->share[j] : 0.0;
+        out->tau_q[j] *= share, out->tau_v[j] *= share, out->tau_g[j] *= share;
+    }
+    return true;
+}
+
 mor_code mor_joint_laws(mor_derivation* d, const mor_slopes* s, int robot, mor_law_slopes* out, bool* done)
 {
     size_t n = (size_t)d->base->w->robots[robot]->model->joint_count;
     *out = (mor_law_slopes){ 0 };
     if (!is_controlled(d, robot)) return MOR_OK;
-    survey(d->trial->w, robot, &out->joints, &out->gravity);
+    survey(d->base->w, robot, &out->joints, &out->gravity);
     if (!out->joints) return MOR_OK;
     double *room, *numbers = mor_arena_zero(d->arena, 6 * n + 1, sizeof *numbers);
-    asked x;
-    if (!numbers || !begin(d, s, robot, &x, &room)) return MOR_SYSTEM;
+    if (!numbers) return MOR_SYSTEM;
     out->tau_q = numbers, out->tau_v = numbers + n, out->gain_q = numbers + 2 * n, out->gain_v = numbers + 3 * n;
     out->tau_g = numbers + 4 * n;
-    mor_code code = compare(&x, room, done);
+    if (known_laws(d, robot, out)) return MOR_OK;
+    memset(numbers, 0, 6 * n * sizeof *numbers);
+    asked x;
+    mor_code code = begin(d, s, robot, &x, &room);
+    if (!code) code = compare(&x, room, done);
     if (!code && *done) code = differ(&x, POSITION, -1, out->tau_q, out->gain_q, 1, room);
     if (!code && *done) code = differ(&x, VELOCITY, -1, out->tau_v, out->gain_v, 1, room);
     if (!code && *done && out->gravity) code = differ(&x, GRAVITY, -1, out->tau_g, numbers + 5 * n, 1, room);
@@ -207,7 +238,6 @@ static mor_code spread_laws(mor_derivation* d, const mor_slopes* s, const mor_ro
 
 mor_code mor_control_slopes(mor_derivation* d, const mor_slopes* s, int robot, double* tau, double* gain, bool* done)
 {
-    mor_world* w = d->trial->w;
     const mor_robot* r = d->base->w->robots[robot];
     size_t N = (size_t)r->model->dof, numbers = (size_t)r->model->joint_count * 2 * N;
     memset(tau, 0, numbers * sizeof *tau);
@@ -217,15 +247,19 @@ mor_code mor_control_slopes(mor_derivation* d, const mor_slopes* s, int robot, d
     mor_law_slopes laws;
     mor_code code = mor_joint_laws(d, s, robot, &laws, done);
     if (!code && *done && laws.joints) code = spread_laws(d, s, r, &laws, tau, gain);
-    double* room;
-    asked x;
-    if (!code && !begin(d, s, robot, &x, &room)) return MOR_SYSTEM;
-    mor_buffer contacts = w->contacts;
-    w->contacts = (mor_buffer){ x.contacts, d->base->contacts.count, d->base->contacts.count };
-    if (!code && *done && !laws.joints) code = compare(&x, room, done);
-    for (size_t k = 0; k < 2 * N && !code && *done && !laws.joints; k++)
-        code = differ(&x, k < N ? POSITION : VELOCITY, (int)(k % N), tau + k, gain + k, 2 * N, room);
-    w->contacts = contacts;
+    if (!code && *done && !laws.joints) {
+        double* room;
+        asked x;
+        code = begin(d, s, robot, &x, &room);
+        if (code) return code;
+        mor_world* w = d->trial->w;
+        mor_buffer contacts = w->contacts;
+        w->contacts = (mor_buffer){ x.contacts, d->base->contacts.count, d->base->contacts.count };
+        code = compare(&x, room, done);
+        for (size_t k = 0; k < 2 * N && !code && *done; k++)
+            code = differ(&x, k < N ? POSITION : VELOCITY, (int)(k % N), tau + k, gain + k, 2 * N, room);
+        w->contacts = contacts;
+    }
     mor_arena_release(d->arena, mark);
     return code;
 }

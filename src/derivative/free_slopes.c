@@ -90,7 +90,7 @@ mor_code mor_free_slopes(mor_derivation* d, int tree, mor_tree_slopes* t)
     t->V = mor_arena_zero(d->arena, 72, sizeof(double));
     t->end_z = mor_arena_zero(d->arena, 144, sizeof(double));
     t->end_v = mor_arena_zero(d->arena, 72, sizeof(double));
-    if (!t->V || !t->end_z || !t->end_v) return MOR_SYSTEM;
+    if (!t->V || !t->end_z || !t->end_v || mor_look_ready(d)) return MOR_SYSTEM;
     bool all = coupled(d, tree, t);
     for (int k = 0; k < 12; k++) { /* by the state */
         bool linear = k % 6 < 3;

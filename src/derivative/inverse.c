@@ -15,13 +15,7 @@
  * The velocity of a floating base is kept in world axes while it turns: v_l and a_l are its own then. B acts on angular
  * velocities only: 2 B (v, w) = (2 w x p, ...) with p the linear momentum.
  *
- * Cost: links times depth. With weights y on tau only sums over what a link carries and over what carries it are
- * needed,
- *
- *     y' d tau/d q_j = R_j' Q_j + r_j' P_j + Y_j' (S_j x* f_j + I_j Q_j + 2 B_j P_j),
- *     R_j = sum y_i I_i S_i,  r_j = sum y_i (2 B_i)' S_i  over j and what it carries,  Y_j = sum y_i S_i over carriers,
- *
- * which costs as much as links.
+ * Cost: links times depth. Sums of these with weights on tau cost as much as links (inverse_pull.c).
  *
  * J. Carpentier, N. Mansard (2018), Analytical derivatives of rigid body dynamics algorithms, RSS; S. Singh, R. P.
  * Russo, P. M. Wensing (2022), IEEE RA-L 7. */
@@ -217,58 +211,6 @@ bool mor_inverse_slopes(const mor_inverse* x, mor_arena* arena, double* by_q, do
         if (m->floating && by_nu) put(l->by_nu, m->dof, by_nu + own);
     }
     if (m->floating) base_columns(x, links, by_q, by_nu);
-    mor_arena_release(arena, mark);
-    return true;
-}
-
-/* ------------------------------------------------------------------------------------------ weighed */
-
-/* Sums with weights: of a link and what it carries (row, row_B, below), of what carries it (above). */
-typedef struct weighed {
-    mor_twist row, above;
-    mor_vec3 row_B;
-} weighed;
-
-static mor_twist scaled(double a, mor_twist x) { return twist(mor_scale(a, x.v), mor_scale(a, x.w)); }
-
-bool mor_inverse_pull(const mor_inverse* x, mor_arena* arena, const double* y, double factor, double* by_q,
-                      double* by_nu)
-{
-    const mor_robot_model* m = x->model;
-    size_t mark = mor_arena_mark(arena), count = (size_t)m->link_count;
-    link_room* links = mor_arena_alloc(arena, count * sizeof *links);
-    weighed* sums = mor_arena_alloc(arena, count * sizeof *sums);
-    if (!links || !sums) return false;
-    outwards(x, links);
-    inwards(x, links);
-    const mor_vec3 none = mor_v3(0, 0, 0);
-    for (int i = 0; i < m->link_count; i++) sums[i] = (weighed){ { none, none }, { none, none }, none };
-    if (m->floating) sums[0].above = scaled(factor, twist(mor_v3(y[0], y[1], y[2]), mor_v3(y[3], y[4], y[5])));
-    for (int i = 1; i < m->link_count; i++) {
-        int on = m->constants[i].parent, k = m->constants[on].dof;
-        sums[i].above = on ? add(sums[on].above, scaled(factor * y[k], links[on].S)) : sums[0].above;
-    }
-    for (int i = m->link_count - 1; i > 0; i--) {
-        const link_room* l = &links[i];
-        weighed *s = &sums[i], *on = &sums[m->constants[i].parent];
-        int k = m->constants[i].dof;
-        s->row = add(s->row, scaled(factor * y[k], l->row));
-        if (x->nu) s->row_B = mor_madd(s->row_B, factor * y[k], l->row_B);
-        by_q[k] += dot(s->row, l->Q) + dot(s->above, l->by_q);
-        on->row = add(on->row, s->row);
-        if (!x->nu) continue;
-        by_q[k] += mor_dot(s->row_B, l->P.w);
-        if (by_nu) by_nu[k] += 2.0 * dot(s->row, l->P) + mor_dot(s->row_B, l->S.w) + dot(s->above, l->by_nu);
-        on->row_B = mor_add(on->row_B, s->row_B);
-    }
-    for (int k = 0; m->floating && k < 6; k++) {
-        base_motion own = base_of(&links[0], k);
-        const weighed* s = &sums[0];
-        if (k >= 3)
-            by_q[k] += dot(s->row, own.Q) + mor_dot(s->row_B, own.P.w) + dot(s->above, base_by_q(&links[0], &own));
-        if (by_nu)
-            by_nu[k] += dot(s->row, own.A) + mor_dot(s->row_B, own.S.w) + dot(s->above, base_by_nu(&links[0], &own));
-    }
     mor_arena_release(arena, mark);
     return true;
 }

@@ -203,6 +203,13 @@ mor_code mor_look_begin(mor_derivation* d)
     return MOR_OK;
 }
 
+mor_code mor_look_ready(mor_derivation* d)
+{
+    mor_code code = d->ready ? MOR_OK : mor_look_begin(d);
+    d->ready = !code;
+    return code;
+}
+
 /* The impulses of the base step. */
 static void set_impulses(const mor_derivation* d, const mor_island* island)
 {

@@ -66,6 +66,7 @@ typedef struct mor_derivation {
     double growth;    /* of the shapes of one body of the trial about its centre of mass; 0: of none */
     int grown;        /* its slot */
     bool moved;
+    bool ready; /* the trial is at the state that the base step began with (mor_look_ready) */
     const mor_input* inputs;
     int input_count;
     mor_arena* arena;
@@ -112,6 +113,8 @@ void mor_perturb_release(mor_derivation* d, int direction);
 
 /* The draft of the trial is again the state that the base step began with. */
 mor_code mor_look_begin(mor_derivation* d);
+/* The same, unless it is so since mor_slopes_begin: the short way moves the trial back after every look. */
+mor_code mor_look_ready(mor_derivation* d);
 /* Looks at the state that lies `amount` along a direction (-1: none). */
 mor_code mor_look_at(mor_derivation* d, int direction, double amount, mor_look* look, mor_error* error);
 /* E for velocities nu+ that differ: only the end is looked at. */

@@ -178,8 +178,8 @@ mor_code mor_slopes_begin(mor_derivation* d, mor_slopes* s, bool* done, bool* lo
     mor_code code = make(d, s);
     const bool* wanted = code ? NULL : wanted_contacts(d);
     if (!wanted) return MOR_SYSTEM;
-    code = mor_touches(d, wanted, s->touches, done, lost);
-    return !code && *done ? mor_look_begin(d) : code;
+    d->ready = false;
+    return mor_touches(d, wanted, s->touches, done, lost);
 }
 
 mor_code mor_slopes_fill(mor_derivation* d, mor_slopes* s, mor_columns* c, bool* done, bool* lost, mor_error* error)
