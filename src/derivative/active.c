@@ -118,13 +118,12 @@ static void exchange_velocities(const reduced* x, mor_columns* c, bool back)
 /* Three rows of a contact in a patch: J += P J_c, Y += Y_c P', P 6 x 3, column-major. */
 static void add_projected(const double* P, int dof, const double* J, const double* Y, part* to)
 {
-    for (int r = 0; r < 3; r++, P += 6, J += dof, Y += dof)
-        for (int m = 0; m < dof; m++) {
-            double *row = to->J + 6 * m, j = J[m];
-            if (j != 0.0)
-                for (int i = 0; i < 6; i++) row[i] += P[i] * j;
-            for (int i = 0; i < 6; i++) to->Y[m + i * dof] += P[i] * Y[m];
-        }
+    mor_rows_combine(6, dof, 3, P, 1, 6, Y, dof, to->Y, dof);
+    for (int m = 0; m < dof; m++) {
+        double *row = to->J + 6 * m, a = J[m], b = J[m + dof], c = J[m + 2 * dof];
+        if (a != 0.0 || b != 0.0 || c != 0.0)
+            for (int i = 0; i < 6; i++) row[i] += P[i] * a + P[6 + i] * b + P[12 + i] * c;
+    }
 }
 
 /* A single body in a patch in which nothing moves: t is the motion at its middle, turns times its length. */

@@ -310,7 +310,7 @@ mor_code mor_contact_slopes(mor_derivation* d, mor_slopes* s, mor_columns* c, co
     int widest = 1;
     for (int i = 0; i < w->tree_count; i++) widest = w->trees[i].dof > widest ? w->trees[i].dof : widest;
     x.links = mor_arena_zero(d->arena, (size_t)w->robot_count + 1, sizeof *x.links);
-    for (int i = 0; i < 2; i++) x.sides[i].fields = mor_arena_zero(d->arena, (size_t)widest, sizeof(field));
+    for (int i = 0; i < 2; i++) x.sides[i].fields = mor_arena_alloc(d->arena, (size_t)widest * sizeof(field));
     if (!x.links || !x.sides[0].fields || !x.sides[1].fields) return MOR_SYSTEM;
     for (int i = 0; i < w->robot_count; i++) {
         const mor_robot* r = w->robots[i];

@@ -139,7 +139,8 @@ static void add_wrenches(const supports* x, const mor_robot* r, double* wrenches
 }
 
 /* What a support adds to y' tau by every number that moves it: P, T the motion of its link at its point when the joints
- * move with y; z = K^-1 of the weights of F and m. */
+ * move with y; z = K^-1 of the weights of F and m. The forces that move along with the links weigh with the joints
+ * only: what the motion z of the base made of them is taken back. */
 static void pull_support(const supports* x, const support* s, mor_vec3 P, mor_vec3 T, const double* z, double* by_q)
 {
     const double now[6] = { x->F.x, x->F.y, x->F.z, x->m.x, x->m.y, x->m.z };
@@ -149,11 +150,13 @@ static void pull_support(const supports* x, const support* s, mor_vec3 P, mor_ve
     /* of the point against the base */
     mor_vec3 G = mor_add(mor_cross(mor_add(mor_add(zF, P), mor_cross(zm, at)), x->m), mor_cross(s->f, zm));
     G = mor_neg(mor_madd(G, share, at));
-    mor_vec3 turn = mor_cross(s->f, P), slide = mor_cross(s->f, T);
+    mor_vec3 zp = mor_add(zF, mor_cross(zm, at)), turn = mor_cross(s->f, mor_add(P, zp)), slide = mor_cross(s->f, T);
+    mor_vec3 lever = mor_cross(s->f, zm);
     for (int a = 0; a < s->count; a++) {
         int k = s->path[a];
         mor_vec3 dr = s->moved[k];
         if (a >= s->joints && k < 3) dr = mor_sub(dr, mor_v3(k == 0, k == 1, k == 2));
+        else by_q[k] += mor_dot(s->point[k], lever);
         by_q[k] += mor_dot(dr, G) + mor_dot(s->turn[k], turn) - mor_dot(mor_sub(s->moved[k], s->point[k]), slide);
     }
 }
@@ -162,16 +165,14 @@ mor_code mor_gravity_pull(mor_derivation* d, const mor_slopes* s, const mor_robo
 {
     const mor_robot_model* m = r->model;
     size_t mark = mor_arena_mark(d->arena), N = (size_t)m->dof, offset = N - (size_t)m->joint_count;
-    double *h = mor_arena_alloc(d->arena, N * sizeof *h), *weight = mor_arena_zero(d->arena, 2 * N, sizeof *h),
-           *wrenches = mor_arena_zero(d->arena, 6 * (size_t)m->link_count, sizeof *h), *base = weight + N, z[6] = { 0 };
+    double *h = mor_arena_alloc(d->arena, N * sizeof *h), *weight = mor_arena_zero(d->arena, N, sizeof *h),
+           *wrenches = mor_arena_zero(d->arena, 6 * (size_t)m->link_count, sizeof *h), z[6] = { 0 };
     supports x = { 0 };
     if (!h || !weight || !wrenches) return MOR_SYSTEM;
     mor_robot_statics(m, r->work, r->work, d->base->w->gravity, NULL, h);
     if (m->floating && !find_supports(d, s, r, h, false, &x)) return MOR_SYSTEM;
     add_wrenches(&x, r, wrenches);
     memcpy(weight + offset, y, (N - offset) * sizeof *y);
-    mor_inverse of = { m, r->work->states, d->base->w->gravity, NULL, NULL, wrenches };
-    if (!mor_inverse_pull(&of, d->arena, weight, 1.0, by_q, NULL)) return MOR_SYSTEM;
     mor_vec3* motions = mor_arena_zero(d->arena, 2 * (size_t)x.count + 1, sizeof *motions);
     if (!motions) return MOR_SYSTEM;
     for (int i = 0; i < x.count; i++) {
@@ -186,10 +187,10 @@ mor_code mor_gravity_pull(mor_derivation* d, const mor_slopes* s, const mor_robo
     }
     if (x.count) {
         mor_cholesky6_solve(x.L, z);
-        memcpy(base, z, sizeof z);
-        of.wrenches = NULL;
-        if (!mor_inverse_pull(&of, d->arena, base, 1.0, by_q, NULL)) return MOR_SYSTEM;
+        memcpy(weight, z, sizeof z);
     }
+    mor_inverse of = { m, r->work->states, d->base->w->gravity, NULL, NULL, wrenches };
+    if (!mor_inverse_pull(&of, d->arena, weight, 1.0, by_q, NULL)) return MOR_SYSTEM;
     for (int i = 0; i < x.count; i++) pull_support(&x, &x.list[i], motions[2 * i], motions[2 * i + 1], z, by_q);
     mor_arena_release(d->arena, mark);
     return MOR_OK;

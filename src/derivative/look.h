@@ -34,6 +34,8 @@ typedef struct mor_kept {
 typedef struct mor_derivation {
     mor_world* world;
     mor_step *base, *trial;
+    const mor_step* after; /* the base step of the step that follows: its robots are where this one ends. NULL: not known */
+    bool advanced;         /* robots of the base step are at its end */
     int n;     /* numbers of nu */
     int dof;   /* of all trees, springs included */
     int* tree; /* n: tree of each number of nu */

@@ -204,8 +204,13 @@ mor_code mor_pull_step(mor_world* world, const mor_input* inputs, int count, con
 {
     mor_derivation d;
     mor_laws l = { 0 };
+    if (taken->followed) {
+        mor_step* free = world->derived[2];
+        world->derived[2] = world->derived[0], world->derived[0] = free;
+    }
     mor_code code = mor_derivation_open(world, inputs, count, &d, error);
     if (code) return code;
+    d.after = taken->followed ? world->derived[2] : NULL;
     d.known = taken->contacts, d.known_count = taken->contact_count;
     code = mor_derivation_begin(&d, &l, out, error);
     if (!code) code = mor_patches_find(&d, l.law);

@@ -26,6 +26,7 @@ typedef struct mor_weights {
 /* What is known of a step that was taken before. */
 typedef struct mor_taken {
     bool moved;                  /* the position projection acted in it */
+    bool followed;               /* the last gradient went through the step after it, without a matrix */
     const mor_contact* contacts; /* with their impulses; NULL: not known */
     int contact_count;
 } mor_taken;

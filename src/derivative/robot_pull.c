@@ -35,7 +35,7 @@ static mor_code pull_base(mor_derivation* d, const mor_base_end* b, const double
     double *y = mor_arena_zero(d->arena, (size_t)N, sizeof *y), by = 1.0 / m->mass;
     if (!y) return MOR_SYSTEM;
     memcpy(y, beta, sizeof beta);
-    mor_inverse momentum = { m, b->r->work->states, { 0, 0, 0 }, NULL, b->r->nu, NULL };
+    mor_inverse momentum = { m, b->after->work->states, { 0, 0, 0 }, NULL, b->after->nu, NULL };
     if (!mor_inverse_pull(&momentum, d->arena, y, -1.0, after, NULL)) return MOR_SYSTEM;
     for (int k = 0; k < N; k++)
         for (int i = 0; i < 6; i++) {

@@ -228,16 +228,14 @@ static void solve_base(const mor_base_end* b, int dq, const double* dP, const mo
 }
 
 /* Was it the momentum that set the velocity of the end? */
-static bool as_expected(const mor_base_end* b, const double* nu)
+static bool as_expected(const mor_base_end* b)
 {
     int N = b->r->model->dof;
     double want[6], worst = 0.0, size = 0.0;
     move_momentum(b->P, b->arm, b->arm_after, b->weight, want);
-    for (int k = 6; k < N; k++) worst = mor_max(worst, fabs(b->r->nu[k] - nu[k]));
-    if (worst > 1e-9) return false;
     for (int i = 0; i < 6; i++) {
         double is = 0.0;
-        for (int k = 0; k < N; k++) is += b->M_after[i * N + k] * b->r->nu[k];
+        for (int k = 0; k < N; k++) is += b->M_after[i * N + k] * b->after->nu[k];
         worst = mor_max(worst, fabs(is - want[i]));
         size = mor_max(size, fabs(want[i]));
     }
@@ -270,6 +268,22 @@ static void base_slopes(const mor_derivation* d, const mor_base_end* b, mor_tree
     }
 }
 
+/* The robot in the step that follows, if it is where this step moves it to. */
+static const mor_robot* follower(const mor_derivation* d, int tree, const double* nu)
+{
+    if (!d->after) return NULL;
+    const mor_robot *r = d->base->w->trees[tree].robot, *after = d->after->w->trees[tree].robot;
+    int n = r->model->joint_count, offset = r->model->dof - n;
+    double h = d->base->w->h, off = 0.0;
+    if (!after->factored || after->model != r->model) return NULL;
+    for (int j = 0; j < n; j++) off = mor_max(off, fabs(after->s[j] - r->s[j] - h * nu[offset + j]));
+    if (offset) {
+        mor_vec3 moved = mor_madd(r->base.position, h, mor_v3(nu[0], nu[1], nu[2]));
+        off = mor_max(off, mor_norm(mor_sub(after->base.position, moved)));
+    }
+    return off <= 1e-9 ? after : NULL;
+}
+
 mor_code mor_robot_end(mor_derivation* d, int tree, mor_base_end* b, bool* done)
 {
     mor_world* w = d->base->w;
@@ -278,11 +292,10 @@ mor_code mor_robot_end(mor_derivation* d, int tree, mor_base_end* b, bool* done)
     const mor_robot_model* m = r->model;
     size_t N = (size_t)m->dof;
     const double* nu = d->nu + of->offset;
-    double *M = mor_arena_alloc(d->arena, 6 * N * sizeof *M), *after = mor_arena_alloc(d->arena, N * N * sizeof *M);
-    if (!M || !after) return MOR_SYSTEM;
-    *b = (mor_base_end){ .r = r, .M = M, .M_after = after };
+    double* after;
+    const double* M = r->mass;
+    *b = (mor_base_end){ .r = r, .M = M };
     if (m->floating) {
-        memcpy(M, r->mass, 6 * N * sizeof *M);
         b->arm = mor_sub(mor_robot_com(m, r->work), r->base.position);
         b->weight = mor_scale(w->h * m->mass, w->gravity);
         for (int i = 0; i < 6; i++) {
@@ -294,14 +307,22 @@ mor_code mor_robot_end(mor_derivation* d, int tree, mor_base_end* b, bool* done)
         b->turn_by = left_jacobian(turn);
         for (int i = 0; i < 9; i++) b->turn_by.m[i / 3][i % 3] *= w->h;
     }
-    of->kind->advance(w, of, d->base->nu_free + of->offset, nu, d->base->mass + d->base->mass_start[tree]);
-    for (size_t k = N - (size_t)m->joint_count; k < N && *done; k++) *done = fabs(r->nu[k] - nu[k]) <= 1e-9;
+    b->after = follower(d, tree, nu);
+    if (!b->after) {
+        of->kind->advance(w, of, d->base->nu_free + of->offset, nu, d->base->mass + d->base->mass_start[tree]);
+        d->advanced = true;
+    }
+    const mor_robot* end = b->after ? b->after : r;
+    for (size_t k = N - (size_t)m->joint_count; k < N && *done; k++) *done = fabs(end->nu[k] - nu[k]) <= 1e-9;
     if (!*done || !m->floating) return MOR_OK;
-    mor_robot_mass_matrix(m, r->work, after);
-    b->arm_after = mor_sub(mor_robot_com(m, r->work), r->base.position);
+    if (b->after) b->M_after = end->mass;
+    else if (!(after = mor_arena_alloc(d->arena, N * N * sizeof *after))) return MOR_SYSTEM;
+    else mor_robot_mass_matrix(m, r->work, after), b->M_after = after;
+    b->after = end;
+    b->arm_after = mor_sub(mor_robot_com(m, end->work), end->base.position);
     double six[36];
-    for (int i = 0; i < 36; i++) six[i] = after[(size_t)(i / 6) * N + i % 6];
-    *done = mor_cholesky6(six, b->L) && as_expected(b, nu);
+    for (int i = 0; i < 36; i++) six[i] = b->M_after[(size_t)(i / 6) * N + i % 6];
+    *done = mor_cholesky6(six, b->L) && as_expected(b);
     return MOR_OK;
 }
 
@@ -313,7 +334,7 @@ mor_code mor_robot_end_slopes(mor_derivation* d, int tree, mor_tree_slopes* t, b
     if (code || !*done || !m->floating) return code;
     size_t N = (size_t)m->dof;
     double* turned = mor_arena_alloc(d->arena, N * N * sizeof *turned);
-    mor_inverse momentum = { m, b.r->work->states, { 0, 0, 0 }, NULL, b.r->nu, NULL };
+    mor_inverse momentum = { m, b.after->work->states, { 0, 0, 0 }, NULL, b.after->nu, NULL };
     if (!turned || !mor_inverse_slopes(&momentum, d->arena, turned, NULL)) return MOR_SYSTEM;
     t->turn = b.turn, t->turn_by = b.turn_by;
     b.turned = turned;

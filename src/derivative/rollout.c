@@ -168,6 +168,7 @@ typedef struct sweep {
     mor_derivative* all;
     mor_error* error;
     int at;              /* the step that the world is about to take */
+    int pulled;          /* the step that the last gradient went through without a matrix */
     mor_buffer contacts; /* of the last step it took, with their impulses: those of step at - 1 */
     bool known;
 } sweep;
@@ -195,9 +196,11 @@ static mor_code one_back(sweep* x, int step)
     mor_derivative one = { .differentiable = true, .unique = true, .distance = INFINITY };
     size_t n = 2 * (size_t)mor_world_nu_count(x->w);
     double left = x->left[step];
-    mor_taken taken = { left < 0.0, x->known ? x->contacts.data : NULL, x->contacts.count };
-    mor_code code = mor_pull_step(x->w, x->inputs, x->count, &taken, x->g, x->work, &one, NULL, x->error);
+    mor_taken taken = { left < 0.0, x->pulled == step + 1, x->known ? x->contacts.data : NULL, x->contacts.count };
+    bool direct;
+    mor_code code = mor_pull_step(x->w, x->inputs, x->count, &taken, x->g, x->work, &one, &direct, x->error);
     if (code) return code;
+    x->pulled = direct ? step : -1;
     if (left >= 0.0 && !isnan(one.distance)) one.distance = mor_min(one.distance, left);
     gather(x->all, &one, step + 1);
     memcpy(x->g, x->work, n * sizeof *x->g);
@@ -257,7 +260,7 @@ mor_code mor_adjoint_within(mor_world* w, size_t memory, int steps, const double
     mor_code code = x.all && x.work && x.left ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
     if (!code) code = forward(w, steps, memory, &coarse, &stride, x.left, error);
     if (!code) code = keep_state(w, &end, error); /* where the world shall be afterwards */
-    x.at = steps;
+    x.at = steps, x.pulled = -1;
     memcpy(state_gradient, gradient, (size_t)n * sizeof *gradient);
     for (int k = coarse.count - 1; k >= 0 && !code; k--) {
         int from = k * stride, to = from + stride < steps ? from + stride : steps;

@@ -277,9 +277,11 @@ static void end_by_velocity(const mor_derivation* d, const mor_tree* t, const mo
                                c->end + own->first + half * d->n, n);
 }
 
-void mor_slopes_put_back(const mor_derivation* d)
+void mor_slopes_put_back(mor_derivation* d)
 {
     mor_world* w = d->base->w;
+    if (!d->advanced) return;
+    d->advanced = false;
     for (int i = 0; i < w->robot_count; i++) {
         mor_robot* r = w->robots[i];
         const mor_robot* from = d->world->robots[i];

@@ -33,11 +33,11 @@ typedef struct mor_slopes {
 /* Fills the columns of the state and of joint forces; the others are left. *done = false: this step has something that
  * is not known here, and nothing is filled. `lost` as in touch.h. */
 mor_code mor_slopes_fill(mor_derivation* d, mor_slopes* s, mor_columns* c, bool* done, bool* lost, mor_error* error);
-/* end += what follows from the state and from dnu+ (c->V after the solve). The draft of the base step is advanced by
+/* end += what follows from the state and from dnu+ (c->V after the solve). Robots of the base step may be advanced by
  * it. *done = false: the end of a robot is not known here. */
 mor_code mor_slopes_end(mor_derivation* d, mor_slopes* s, mor_columns* c, bool* done);
 /* The robots of the base step as they were before mor_slopes_end. */
-void mor_slopes_put_back(const mor_derivation* d);
+void mor_slopes_put_back(mor_derivation* d);
 /* Is the input's column filled by mor_slopes_fill? */
 bool mor_slopes_has_input(const mor_derivation* d, const mor_input* input);
 

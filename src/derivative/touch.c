@@ -3,6 +3,7 @@
  * twelve pair tests per pair of shapes that touch, whatever the number of bodies. */
 #include "base/elementary.h"
 #include "collision/pair_table.h"
+#include "derivative/patch.h"
 #include "derivative/touch.h"
 #include "formulation/assemble.h"
 
@@ -78,7 +79,6 @@ static bool is_found(const mor_contact* c, const mor_point* points, int count)
 /* Directions of the rows, and how the tangents follow the normal. */
 static void fill_frame(const mor_world* w, const mor_contact* c, mor_touch* t)
 {
-    t->middle = mor_lerp(c->point[0], c->point[1], 0.5);
     t->direction[0] = c->normal;
     mor_contact_tangents(w, c, &t->direction[1], &t->direction[2]);
     for (int k = 0; k < 2; k++) {
@@ -120,8 +120,8 @@ static void differ(const mor_point* a, const mor_point* b, int k, double by, mor
 }
 
 /* The contacts first .. last of one pair of shapes; false: they are not what the pair test finds. */
-static bool touch_pair(const mor_derivation* d, int first, int last, const bool* wanted, const bool* slides,
-                       mor_point* points, mor_touch* out, bool* lost)
+static bool touch_pair(const mor_derivation* d, int first, int last, const bool* wanted, const bool* framed,
+                       const bool* slides, mor_point* points, mor_touch* out, bool* lost)
 {
     const mor_contact* contacts = d->base->contacts.data;
     pair p;
@@ -130,7 +130,8 @@ static bool touch_pair(const mor_derivation* d, int first, int last, const bool*
     for (int i = first; i < last; i++) {
         if (!wanted[i]) continue;
         if (!is_found(&contacts[i], points, here)) return false;
-        fill_frame(d->base->w, &contacts[i], &out[i]);
+        out[i].middle = mor_lerp(contacts[i].point[0], contacts[i].point[1], 0.5);
+        if (framed[i]) fill_frame(d->base->w, &contacts[i], &out[i]);
         out[i].known = true;
     }
     mor_vec3 at = mor_lerp(contacts[first].point[0], contacts[first].point[1], 0.5);
@@ -153,16 +154,19 @@ mor_code mor_touches(const mor_derivation* d, const bool* wanted, mor_touch* out
 {
     const mor_contact* contacts = d->base->contacts.data;
     int count = d->base->contacts.count;
-    bool* slides = mor_arena_zero(d->arena, (size_t)count + 1, sizeof *slides);
+    bool *slides = mor_arena_zero(d->arena, 2 * (size_t)count + 1, sizeof *slides), *framed = slides + count;
     mor_point* points = mor_arena_alloc(d->arena, 2 * MOR_MAX_POINTS * sizeof *points);
     if (!slides || !points) return MOR_SYSTEM;
-    for (int k = 0; k < d->kept_count; k++)
-        if (d->kept[k].contact >= 0) slides[d->kept[k].contact] = !d->kept[k].sticks;
+    for (int k = 0; k < d->kept_count; k++) {
+        if (d->kept[k].contact < 0) continue;
+        slides[d->kept[k].contact] = !d->kept[k].sticks;
+        framed[d->kept[k].contact] = !mor_patch_is_still(d, k);
+    }
     for (int first = 0, last; first < count && *possible; first = last) {
         bool any = false;
         for (last = first; last < count && same_pair(&contacts[first], &contacts[last]); last++)
             any = any || wanted[last];
-        if (any) *possible = touch_pair(d, first, last, wanted, slides, points, out, lost);
+        if (any) *possible = touch_pair(d, first, last, wanted, framed, slides, points, out, lost);
     }
     return MOR_OK;
 }

@@ -312,7 +312,8 @@ struct mor_world {
     const mor_collision* fitting_collision;
     struct mor_step* own;        /* the step that mor_world_step works in */
     struct mor_step* last;       /* the step that began last: own, or one of the caller's */
-    struct mor_step* derived[2]; /* steps that derivatives look at, made by the first of them (derivative/) */
+    struct mor_step* derived[3]; /* steps that derivatives look at, made by the first of them (derivative/): the step, a
+                                    trial beside it, and the step that follows it when a gradient goes back */
     mor_arena* derivative_room;  /* and their memory */
 };
 

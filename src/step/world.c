@@ -375,7 +375,7 @@ void mor_world_destroy(mor_world* w)
     const mor_allocator a = w->allocator;
     if (w->last) mor_step_leave(w->last);
     mor_step_destroy(w->own);
-    for (int i = 0; i < 2; i++) mor_step_destroy(w->derived[i]);
+    for (int i = 0; i < 3; i++) mor_step_destroy(w->derived[i]);
     mor_arena_destroy(w->derivative_room);
     if (w->collision && w->collision->destroy) w->collision->destroy(w->collision_memory);
     if (w->formulation_options) a.resize(a.user, w->formulation_options, 0);
