@@ -221,30 +221,37 @@ static mor_code make_blocks(reduced* x, const mor_law* laws, int first, int last
     return MOR_OK;
 }
 
-/* S := A_p + A_u W, row-major. */
+/* Block (A, B) of S := A_p + A_u W, row-major; element i, j of W at W[i si + j sj]. */
+static void put_block(const reduced* x, const block* A, const block* B, const double* W, int si, int sj, double* S)
+{
+    for (int i = 0; i < A->dim; i++) {
+        double* row = S + (size_t)(A->row + i) * (size_t)x->size + B->row;
+        for (int j = 0; j < B->dim; j++) {
+            double sum = A->law && A == B ? law_p(A, i, j) : 0.0;
+            for (int m = 0; m < A->dim && A->law; m++) sum += A->law->A_u[i * A->dim + m] * W[m * si + j * sj];
+            row[j] = A->law ? sum : W[i * si + j * sj];
+        }
+    }
+}
+
+/* S := A_p + A_u W. W is symmetric. */
 static void fill_matrix(const reduced* x, double* S)
 {
     double W[36];
     for (int a = 0; a < x->count; a++)
-        for (int c = 0; c < x->count; c++) {
+        for (int c = a; c < x->count; c++) {
             const block *A = &x->blocks[a], *B = &x->blocks[c];
             bool any = a == c;
-            for (int e = 0; e < A->count; e++)
-                for (int f = 0; f < B->count; f++) any = any || A->parts[e].at == B->parts[f].at;
-            if (!any) continue;
             memset(W, 0, sizeof W);
             for (int e = 0; e < A->count; e++)
                 for (int f = 0; f < B->count; f++) {
                     const part *p = &A->parts[e], *q = &B->parts[f];
                     if (p->at != q->at) continue;
                     mor_dense_multiply_add(A->dim, B->dim, p->dof, 1.0, p->J, A->dim, q->Y, q->dof, W, A->dim);
+                    any = true;
                 }
-            for (int j = 0; j < B->dim; j++)
-                for (int i = 0; i < A->dim; i++) {
-                    double sum = a == c ? law_p(A, i, j) : 0.0;
-                    for (int m = 0; m < A->dim && A->law; m++) sum += law_u(A, i, m) * W[m + j * A->dim];
-                    S[(size_t)(A->row + i) * x->size + B->row + j] = A->law ? sum : W[i + j * A->dim];
-                }
+            if (any) put_block(x, A, B, W, 1, A->dim, S);
+            if (any && a != c) put_block(x, B, A, W, A->dim, 1, S);
         }
 }
 
