@@ -220,46 +220,24 @@ mor_code mor_joint_laws(mor_derivation* d, const mor_slopes* s, int robot, mor_l
     return code;
 }
 
-/* The same as matrices. */
-static mor_code spread_laws(mor_derivation* d, const mor_slopes* s, const mor_robot* r, const mor_law_slopes* laws,
-                            double* tau, double* gain)
-{
-    size_t N = (size_t)r->model->dof, n = (size_t)r->model->joint_count, offset = N - n;
-    double* by_q = laws->gravity ? mor_arena_alloc(d->arena, n * N * sizeof *by_q) : NULL;
-    mor_code code = !laws->gravity ? MOR_OK : by_q ? mor_gravity_slopes(d, s, r, by_q) : MOR_SYSTEM;
-    for (size_t j = 0; j < n && !code; j++) {
-        double* row = tau + j * 2 * N;
-        for (size_t k = 0; k < N && by_q; k++) row[k] = laws->tau_g[j] * by_q[j * N + k];
-        row[offset + j] += laws->tau_q[j], row[N + offset + j] = laws->tau_v[j];
-        gain[j * 2 * N + offset + j] = laws->gain_q[j], gain[j * 2 * N + N + offset + j] = laws->gain_v[j];
-    }
-    return code;
-}
-
 mor_code mor_control_slopes(mor_derivation* d, const mor_slopes* s, int robot, double* tau, double* gain, bool* done)
 {
     const mor_robot* r = d->base->w->robots[robot];
-    size_t N = (size_t)r->model->dof, numbers = (size_t)r->model->joint_count * 2 * N;
-    memset(tau, 0, numbers * sizeof *tau);
-    memset(gain, 0, numbers * sizeof *gain);
+    size_t mark = mor_arena_mark(d->arena), N = (size_t)r->model->dof;
+    memset(tau, 0, (size_t)r->model->joint_count * 2 * N * sizeof *tau);
+    memset(gain, 0, (size_t)r->model->joint_count * 2 * N * sizeof *gain);
     if (!is_controlled(d, robot)) return MOR_OK;
-    size_t mark = mor_arena_mark(d->arena);
-    mor_law_slopes laws;
-    mor_code code = mor_joint_laws(d, s, robot, &laws, done);
-    if (!code && *done && laws.joints) code = spread_laws(d, s, r, &laws, tau, gain);
-    if (!code && *done && !laws.joints) {
-        double* room;
-        asked x;
-        code = begin(d, s, robot, &x, &room);
-        if (code) return code;
-        mor_world* w = d->trial->w;
-        mor_buffer contacts = w->contacts;
-        w->contacts = (mor_buffer){ x.contacts, d->base->contacts.count, d->base->contacts.count };
-        code = compare(&x, room, done);
-        for (size_t k = 0; k < 2 * N && !code && *done; k++)
-            code = differ(&x, k < N ? POSITION : VELOCITY, (int)(k % N), tau + k, gain + k, 2 * N, room);
-        w->contacts = contacts;
-    }
+    double* room;
+    asked x;
+    mor_code code = begin(d, s, robot, &x, &room);
+    if (code) return code;
+    mor_world* w = d->trial->w;
+    mor_buffer contacts = w->contacts;
+    w->contacts = (mor_buffer){ x.contacts, d->base->contacts.count, d->base->contacts.count };
+    code = compare(&x, room, done);
+    for (size_t k = 0; k < 2 * N && !code && *done; k++)
+        code = differ(&x, k < N ? POSITION : VELOCITY, (int)(k % N), tau + k, gain + k, 2 * N, room);
+    w->contacts = contacts;
     mor_arena_release(d->arena, mark);
     return code;
 }

@@ -491,7 +491,6 @@ static mor_code fill_columns(mor_derivation* d, const mor_laws* l, mor_columns* 
 static mor_code follow_projection(mor_derivation* d, mor_columns* c, mor_derivative* out, mor_error* error)
 {
     mor_projection_answer p;
-    mor_slopes_put_back(d);
     mor_code code = mor_projection_columns(d, c, &p, error);
     if (code) return code;
     if (!p.same) d->unknown = "energy taken out of a mechanism";

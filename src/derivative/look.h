@@ -35,7 +35,8 @@ typedef struct mor_derivation {
     mor_world* world;
     mor_step *base, *trial;
     const mor_step* after; /* the base step of the step that follows: its robots are where this one ends. NULL: not known */
-    bool advanced;         /* robots of the base step are at its end */
+    bool advanced;         /* the draft of the base step is at its end (mor_slopes_advance) */
+    struct mor_start* start; /* what it was before */
     int n;     /* numbers of nu */
     int dof;   /* of all trees, springs included */
     int* tree; /* n: tree of each number of nu */

@@ -44,12 +44,12 @@ bool mor_robot_slopes_possible(const mor_derivation* d, const mor_robot* r, bool
     return r->factored && mor_robot_half_turn(r, d->base->w->h) <= FAST;
 }
 
-/* C += A B, A rows x N, B N x columns, C rows x columns. */
-static void multiply_add(int rows, int N, int columns, const double* A, const double* B, double* C)
+/* C += factor A B, A rows x N, B N x columns, C rows x columns. */
+static void multiply_add(int rows, int N, int columns, double factor, const double* A, const double* B, double* C)
 {
     for (int i = 0; i < rows; i++)
         for (int k = 0; k < N; k++) {
-            double a = A[(size_t)i * N + k];
+            double a = factor * A[(size_t)i * N + k];
             if (a == 0.0) continue;
             for (int j = 0; j < columns; j++) C[(size_t)i * columns + j] += a * B[(size_t)k * columns + j];
         }
@@ -78,15 +78,42 @@ static mor_code middle_slopes(mor_derivation* d, const mor_robot* r, double** ou
     return MOR_OK;
 }
 
-/* [ID_q, ID_nu] (rows x 2 N, of N x N each) with nu_m as a function of q and nu. */
-static void chain(int rows, int N, const double* by_q, const double* by_nu, const double* middle, double* out)
+/* factor [ID_q, ID_nu] (rows x 2 N, of N x N each) with nu_m as a function of q and nu. */
+static void chain(int rows, int N, const double* by_q, const double* by_nu, const double* middle, double factor,
+                  double* out)
 {
-    for (int i = 0; i < rows; i++)
-        for (int k = 0; k < N; k++) {
-            out[(size_t)i * 2 * N + k] = by_q[(size_t)i * N + k];
-            out[(size_t)i * 2 * N + N + k] = by_nu[(size_t)i * N + k];
-        }
-    if (middle) multiply_add(rows, N, 2 * N, by_nu, middle, out);
+    for (int i = 0; i < rows; i++, out += 2 * N, by_q += N, by_nu += N) {
+        for (int k = 0; k < N; k++) out[k] = factor * by_q[k];
+        for (int k = 0; k < N; k++) out[N + k] = factor * by_nu[k];
+        if (middle) multiply_add(1, N, 2 * N, factor, by_nu, middle, out);
+    }
+}
+
+/* What controllers add to V of the joints, n x 2 N: h (dtau - h a dgain), a of the joints. */
+static mor_code add_control(mor_derivation* d, const mor_slopes* s, const mor_robot* r, const double* a, double* V,
+                            bool* done)
+{
+    size_t mark = mor_arena_mark(d->arena), N = (size_t)r->model->dof, n = (size_t)r->model->joint_count;
+    size_t offset = N - n, numbers = n * 2 * N;
+    int robot = (int)(d->base->w->bodies[r->bodies[0]].robot - 1);
+    double h = d->base->w->h;
+    mor_law_slopes laws;
+    mor_code code = mor_joint_laws(d, s, robot, &laws, done);
+    if (code || !*done) return code;
+    double* room = mor_arena_alloc(d->arena, ((laws.joints ? n * N : 2 * numbers) + 1) * sizeof *room);
+    if (!room) return MOR_SYSTEM;
+    if (laws.gravity && laws.joints) code = mor_gravity_slopes(d, s, r, room);
+    for (size_t j = 0; j < n && laws.joints && !code; j++) {
+        double *row = V + j * 2 * N, by = h * laws.tau_g[j], g = -h * a[j];
+        for (size_t k = 0; k < N && laws.gravity; k++) row[k] += by * room[j * N + k];
+        row[offset + j] += h * (laws.tau_q[j] + g * laws.gain_q[j]);
+        row[N + offset + j] += h * (laws.tau_v[j] + g * laws.gain_v[j]);
+    }
+    if (!laws.joints) code = mor_control_slopes(d, s, robot, room, room + numbers, done);
+    for (size_t i = 0; i < numbers && !laws.joints && !code && *done; i++)
+        V[i] += h * (room[i] - h * a[i / (2 * N)] * room[numbers + i]);
+    mor_arena_release(d->arena, mark);
+    return code;
 }
 
 /* Applied forces on links keep their direction while the links turn: -J'(S x f). */
@@ -137,38 +164,30 @@ mor_code mor_robot_slopes(mor_derivation* d, const mor_slopes* s, int tree, mor_
     const mor_robot* r = w->trees[tree].robot;
     const mor_robot_model* m = r->model;
     double h = w->h, *middle;
-    size_t N = (size_t)m->dof, n = (size_t)m->joint_count, offset = N - n;
+    size_t N = (size_t)m->dof, offset = N - (size_t)m->joint_count;
     const double* nu = d->nu + w->trees[tree].offset;
     double* slopes = mor_arena_alloc(d->arena, 2 * N * N * sizeof *slopes);
-    double *a = mor_arena_alloc(d->arena, N * sizeof *a), *control = mor_arena_alloc(d->arena, 4 * n * N * sizeof *a);
+    double* a = mor_arena_alloc(d->arena, N * sizeof *a);
     t->V = mor_arena_alloc(d->arena, 2 * N * N * sizeof *t->V);
     t->end_z = mor_arena_zero(d->arena, 12 * N, sizeof *t->end_z);
     t->end_v = mor_arena_zero(d->arena, 6 * N, sizeof *t->end_v);
-    if (!slopes || !a || (n && !control) || !t->V || !t->end_z || !t->end_v) return MOR_SYSTEM;
+    if (!slopes || !a || !t->V || !t->end_z || !t->end_v) return MOR_SYSTEM;
     for (size_t i = 0; i < N; i++) a[i] = (nu[i] - r->nu[i]) / h;
     mor_robot_link_forces(d, r, t->wrenches);
     mor_inverse of = { m, r->work->states, w->gravity, r->middle, a, t->wrenches };
     if (!mor_inverse_slopes(&of, d->arena, slopes, slopes + N * N)) return MOR_SYSTEM;
     mor_code code = middle_slopes(d, r, &middle);
-    if (!code)
-        code = mor_control_slopes(d, s, (int)(d->base->w->bodies[r->bodies[0]].robot - 1), control, control + 2 * n * N,
-                                  done);
+    if (code) return code;
+    chain(m->dof, m->dof, slopes, slopes + N * N, middle, -h, t->V);
+    code = add_control(d, s, r, a + offset, t->V + offset * 2 * N, done);
     if (code || !*done) return code;
-    chain(m->dof, m->dof, slopes, slopes + N * N, middle, t->V);
-    for (size_t i = 0; i < 2 * N * N; i++) t->V[i] *= -h;
-    for (size_t j = 0; j < n; j++) {
-        double* row = t->V + (offset + j) * 2 * N;
-        const double *tau = control + j * 2 * N, *gain = tau + 2 * n * N;
-        for (size_t k = 0; k < 2 * N; k++) row[k] += h * (tau[k] - h * a[offset + j] * gain[k]);
-        row[N + offset + j] -= h * r->drag[j];
-    }
+    for (size_t j = offset; j < N; j++) t->V[j * 2 * N + N + j] -= h * r->drag[j - offset];
     add_applied(d, r, t->V);
     if (m->floating) { /* base rows of P = M_b nu+ + h b_b by the state, for the end */
         for (size_t i = 0; i < N; i++) a[i] = nu[i] / h;
         of.wrenches = NULL;
         if (!mor_inverse_slopes(&of, d->arena, slopes, slopes + N * N)) return MOR_SYSTEM;
-        chain(6, m->dof, slopes, slopes + N * N, middle, t->end_z);
-        for (size_t i = 0; i < 12 * N; i++) t->end_z[i] *= h;
+        chain(6, m->dof, slopes, slopes + N * N, middle, h, t->end_z);
         for (size_t i = 0; i < 6 * N; i++) t->end_v[i] = r->mass[i];
     }
     return MOR_OK;
@@ -296,7 +315,7 @@ mor_code mor_robot_end(mor_derivation* d, int tree, mor_base_end* b, bool* done)
     const double* M = r->mass;
     *b = (mor_base_end){ .r = r, .M = M };
     if (m->floating) {
-        b->arm = mor_sub(mor_robot_com(m, r->work), r->base.position);
+        b->arm = mor_scale(1.0 / m->mass, mor_v3(M[N + 5], -M[5], M[4])); /* f = m (v + w x arm) */
         b->weight = mor_scale(w->h * m->mass, w->gravity);
         for (int i = 0; i < 6; i++) {
             b->P[i] = w->h * r->bias[i];
@@ -308,10 +327,8 @@ mor_code mor_robot_end(mor_derivation* d, int tree, mor_base_end* b, bool* done)
         for (int i = 0; i < 9; i++) b->turn_by.m[i / 3][i % 3] *= w->h;
     }
     b->after = follower(d, tree, nu);
-    if (!b->after) {
-        of->kind->advance(w, of, d->base->nu_free + of->offset, nu, d->base->mass + d->base->mass_start[tree]);
-        d->advanced = true;
-    }
+    mor_code code = b->after || d->advanced ? MOR_OK : mor_slopes_advance(d);
+    if (code) return code;
     const mor_robot* end = b->after ? b->after : r;
     for (size_t k = N - (size_t)m->joint_count; k < N && *done; k++) *done = fabs(end->nu[k] - nu[k]) <= 1e-9;
     if (!*done || !m->floating) return MOR_OK;

@@ -7,6 +7,7 @@
 #include "formulation/assemble.h"
 #include "linalg/dense.h"
 #include "model/articulated.h"
+#include "step/stages.h"
 
 #include <string.h>
 
@@ -277,11 +278,37 @@ static void end_by_velocity(const mor_derivation* d, const mor_tree* t, const mo
                                c->end + own->first + half * d->n, n);
 }
 
+/* What integrate changes of a draft, robots apart. */
+typedef struct mor_start {
+    mor_body* bodies;
+    mor_tree* trees;
+    long step;
+    double time;
+} mor_start;
+
+mor_code mor_slopes_advance(mor_derivation* d)
+{
+    mor_world* w = d->base->w;
+    size_t bodies = (size_t)w->body_count * sizeof *w->bodies, trees = (size_t)w->tree_count * sizeof *w->trees;
+    mor_start* s = d->start = mor_arena_alloc(d->arena, sizeof *s);
+    if (!s) return MOR_SYSTEM;
+    *s = (mor_start){ mor_arena_alloc(d->arena, bodies), mor_arena_alloc(d->arena, trees), w->step, w->time };
+    if (!s->bodies || !s->trees) return MOR_SYSTEM;
+    memcpy(s->bodies, w->bodies, bodies);
+    memcpy(s->trees, w->trees, trees);
+    d->advanced = true;
+    return mor_do_integrate(d->world, d->base, NULL);
+}
+
 void mor_slopes_put_back(mor_derivation* d)
 {
     mor_world* w = d->base->w;
+    const mor_start* s = d->start;
     if (!d->advanced) return;
     d->advanced = false;
+    memcpy(w->bodies, s->bodies, (size_t)w->body_count * sizeof *w->bodies);
+    memcpy(w->trees, s->trees, (size_t)w->tree_count * sizeof *w->trees);
+    w->step = s->step, w->time = s->time;
     for (int i = 0; i < w->robot_count; i++) {
         mor_robot* r = w->robots[i];
         const mor_robot* from = d->world->robots[i];
@@ -289,7 +316,6 @@ void mor_slopes_put_back(mor_derivation* d)
         memcpy(r->s, from->s, (size_t)r->model->joint_count * sizeof *r->s);
         memcpy(r->nu, from->nu, (size_t)r->model->dof * sizeof *r->nu);
         mor_robot_update(r->model, r->work, &r->base, r->s, r->nu);
-        mor_robot_write_bodies(w, r);
     }
 }
 

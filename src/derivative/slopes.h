@@ -33,10 +33,11 @@ typedef struct mor_slopes {
 /* Fills the columns of the state and of joint forces; the others are left. *done = false: this step has something that
  * is not known here, and nothing is filled. `lost` as in touch.h. */
 mor_code mor_slopes_fill(mor_derivation* d, mor_slopes* s, mor_columns* c, bool* done, bool* lost, mor_error* error);
-/* end += what follows from the state and from dnu+ (c->V after the solve). Robots of the base step may be advanced by
- * it. *done = false: the end of a robot is not known here. */
+/* end += what follows from the state and from dnu+ (c->V after the solve). The draft of the base step may be advanced
+ * by it. *done = false: the end of a robot is not known here, and the draft is put back. */
 mor_code mor_slopes_end(mor_derivation* d, mor_slopes* s, mor_columns* c, bool* done);
-/* The robots of the base step as they were before mor_slopes_end. */
+/* The stage `integrate` of the base step; and its draft as it was before. */
+mor_code mor_slopes_advance(mor_derivation* d);
 void mor_slopes_put_back(mor_derivation* d);
 /* Is the input's column filled by mor_slopes_fill? */
 bool mor_slopes_has_input(const mor_derivation* d, const mor_input* input);
@@ -81,7 +82,7 @@ typedef struct mor_law_slopes {
 /* control_slopes.c: laws of joints (out->joints false: the controllers are others, or there are none). *done = false: a
  * motor is at a limit that was found by solving again. */
 mor_code mor_joint_laws(mor_derivation* d, const mor_slopes* s, int robot, mor_law_slopes* out, bool* done);
-/* Joint forces and implicit gains by the state of the robot, n x 2 N each. */
+/* Joint forces and implicit gains of other controllers by the state of the robot, n x 2 N each. */
 mor_code mor_control_slopes(mor_derivation* d, const mor_slopes* s, int robot, double* tau, double* gain, bool* done);
 
 #endif
