@@ -138,6 +138,22 @@ static void add_wrenches(const supports* x, const mor_robot* r, double* wrenches
     }
 }
 
+/* Rows of the base, 6 x N: without the forces that move along with the links. */
+static void take_wrenches(const supports* x, int N, double* by_q)
+{
+    for (int i = 0; i < x->count; i++) {
+        const support* s = &x->list[i];
+        mor_vec3 at = mor_sub(s->p, x->o);
+        for (int a = 0; a < s->count; a++) {
+            int k = s->path[a];
+            if (a >= s->joints && k < 3) continue; /* it moves them with the base, which changes nothing */
+            mor_vec3 f = mor_cross(s->turn[k], s->f), n = mor_add(mor_cross(s->point[k], s->f), mor_cross(at, f));
+            const double six[6] = { f.x, f.y, f.z, n.x, n.y, n.z };
+            for (int e = 0; e < 6; e++) by_q[e * N + k] += six[e];
+        }
+    }
+}
+
 /* What a support adds to y' tau by every number that moves it: P, T the motion of its link at its point when the joints
  * move with y; z = K^-1 of the weights of F and m. The forces that move along with the links weigh with the joints
  * only: what the motion z of the base made of them is taken back. */
@@ -196,23 +212,22 @@ mor_code mor_gravity_pull(mor_derivation* d, const mor_slopes* s, const mor_robo
     return MOR_OK;
 }
 
-mor_code mor_gravity_slopes(mor_derivation* d, const mor_slopes* s, const mor_robot* r, double* out)
+mor_code mor_gravity_slopes(mor_derivation* d, const mor_slopes* s, const mor_robot* r, mor_inverse_room* room,
+                            double* out)
 {
     const mor_robot_model* m = r->model;
     size_t mark = mor_arena_mark(d->arena), N = (size_t)m->dof, offset = N - (size_t)m->joint_count;
-    double *h = mor_arena_alloc(d->arena, N * sizeof *h), *by_q = mor_arena_alloc(d->arena, N * N * sizeof *h);
-    double *with = mor_arena_alloc(d->arena, N * N * sizeof *h),
+    double *h = mor_arena_alloc(d->arena, N * sizeof *h), *by_q = mor_arena_alloc(d->arena, N * N * sizeof *h),
            *wrenches = mor_arena_zero(d->arena, 6 * (size_t)m->link_count, sizeof *h);
     supports x = { 0 };
-    if (!h || !by_q || !with || !wrenches) return MOR_SYSTEM;
-    mor_inverse of = { m, r->work->states, d->base->w->gravity, NULL, NULL, NULL };
-    if (!mor_inverse_slopes(&of, d->arena, by_q, NULL)) return MOR_SYSTEM;
+    if (!h || !by_q || !wrenches) return MOR_SYSTEM;
     mor_robot_statics(m, r->work, r->work, d->base->w->gravity, NULL, h);
     if (m->floating && !find_supports(d, s, r, h, true, &x)) return MOR_SYSTEM;
     add_wrenches(&x, r, wrenches);
-    of.wrenches = wrenches;
-    if (!mor_inverse_slopes(&of, d->arena, with, NULL)) return MOR_SYSTEM;
-    memcpy(out, with + offset * N, (N - offset) * N * sizeof *out);
+    mor_inverse_again(room, false, d->base->w->gravity, NULL, wrenches);
+    mor_inverse_matrices(room, false, by_q, NULL);
+    memcpy(out, by_q + offset * N, (N - offset) * N * sizeof *out);
+    if (x.count) take_wrenches(&x, (int)N, by_q);
     for (size_t k = 0; k < N && x.count; k++) {
         double dh[6];
         for (size_t i = 0; i < 6; i++) dh[i] = by_q[i * N + k];

@@ -15,7 +15,11 @@
  * The velocity of a floating base is kept in world axes while it turns: v_l and a_l are its own then. B acts on angular
  * velocities only: 2 B (v, w) = (2 w x p, ...) with p the linear momentum.
  *
- * Cost: links times depth. Sums of these with weights on tau cost as much as links (inverse_pull.c).
+ * S, P, I, B and I_i S_i depend on positions and velocities only: other accelerations and forces at the same state need
+ * f, Q and what follows from them (mor_inverse_again).
+ *
+ * Cost: links times depth; the rows of the base alone cost as much as links. Sums of all with weights on tau cost as
+ * much as links, too (inverse_pull.c).
  *
  * J. Carpentier, N. Mansard (2018), Analytical derivatives of rigid body dynamics algorithms, RSS; S. Singh, R. P.
  * Russo, P. M. Wensing (2022), IEEE RA-L 7. */
@@ -26,25 +30,39 @@
 typedef struct link_room {
     mor_twist S, v, a, f; /* axis; velocity, acceleration; force, then composite: .v force, .w moment */
     mor_twist P, Q;
-    mor_rigid body;        /* composite */
+    mor_twist own_v;       /* force of the link's own velocities, v x* (I v) */
+    mor_rigid own, body;   /* of the link; composite */
     mor_mat3 B[2];         /* 2 B of angular velocities: force, moment; composite */
     mor_twist row;         /* I_i S_i */
     mor_vec3 row_B;        /* (2 B_i)' S_i */
+    mor_twist BP;          /* 2 B_i P_i */
     mor_twist by_q, by_nu; /* forces that carriers of the link feel */
-    bool moves;            /* there are velocities; B is not set otherwise */
+    mor_vec3 r;            /* from the base */
 } link_room;
+
+struct mor_inverse_room {
+    const mor_robot_model* model;
+    link_room* links;
+    bool moves; /* there are velocities; P, v, B and what follows from them are not set otherwise */
+    const double* nu;
+};
 
 static mor_twist twist(mor_vec3 v, mor_vec3 w) { return (mor_twist){ v, w }; }
 static mor_twist add(mor_twist a, mor_twist b) { return twist(mor_add(a.v, b.v), mor_add(a.w, b.w)); }
+static mor_twist madd(mor_twist a, double s, mor_twist b)
+{
+    return twist(mor_madd(a.v, s, b.v), mor_madd(a.w, s, b.w));
+}
 static double dot(mor_twist a, mor_twist b) { return mor_dot(a.v, b.v) + mor_dot(a.w, b.w); }
+static mor_twist six(const double* x) { return twist(mor_v3(x[0], x[1], x[2]), mor_v3(x[3], x[4], x[5])); }
 
 /* a x* f */
-static mor_twist cross_force(mor_twist a, mor_twist f)
+static inline mor_twist cross_force(mor_twist a, mor_twist f)
 {
     return twist(mor_cross(a.w, f.v), mor_add(mor_cross(a.w, f.w), mor_cross(a.v, f.v)));
 }
 
-static mor_twist inertia_times(const mor_rigid* b, mor_twist x)
+static inline mor_twist inertia_times(const mor_rigid* b, mor_twist x)
 {
     return twist(mor_madd(mor_cross(x.w, b->c), b->m, x.v), mor_add(mor_cross(b->c, x.v), mor_sym3_mul(&b->I, x.w)));
 }
@@ -54,7 +72,7 @@ static mor_twist B_times(const link_room* l, mor_vec3 w) { return twist(mor_mul(
 /* 2 B of one link, column by column. */
 static void fill_B(link_room* l)
 {
-    const mor_rigid* b = &l->body;
+    const mor_rigid* b = &l->own;
     mor_vec3 v = l->v.v, w = l->v.w, p = mor_madd(mor_cross(w, b->c), b->m, v), Iw = mor_sym3_mul(&b->I, w);
     const mor_vec3 axes[3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
     for (int k = 0; k < 3; k++) {
@@ -65,152 +83,183 @@ static void fill_B(link_room* l)
     }
 }
 
-/* Velocities, accelerations and forces of all links, each link on its own. */
-static void outwards(const mor_inverse* x, link_room* links)
+/* ----------------------------------------------------------------------------- positions and velocities */
+
+static void place_links(mor_inverse_room* x, const mor_link_state* states)
 {
     const mor_robot_model* m = x->model;
-    mor_vec3 o = x->states[0].p;
     const mor_vec3 none = mor_v3(0, 0, 0);
     for (int i = 0; i < m->link_count; i++) {
         const mor_link_constant* c = &m->constants[i];
-        const mor_link_state* s = &x->states[i];
-        link_room* l = &links[i];
-        mor_vec3 r = mor_sub(s->p, o);
-        l->body = mor_rigid_shift(&s->body, r);
+        link_room* l = &x->links[i];
+        l->r = mor_sub(states[i].p, states[0].p);
+        l->own = l->body = mor_rigid_shift(&states[i].body, l->r);
+        l->v = l->own_v = l->P = l->BP = twist(none, none);
         l->row_B = none;
-        if (i == 0) {
-            l->v = twist(none, none);
-            l->a = twist(mor_neg(x->gravity), none);
-            if (m->floating && x->nu)
-                l->v = twist(mor_v3(x->nu[0], x->nu[1], x->nu[2]), mor_v3(x->nu[3], x->nu[4], x->nu[5]));
-            if (m->floating && x->nudot)
-                l->a = add(l->a, twist(mor_v3(x->nudot[0], x->nudot[1], x->nudot[2]),
-                                       mor_v3(x->nudot[3], x->nudot[4], x->nudot[5])));
-            l->a.v = mor_sub(l->a.v, mor_cross(l->v.w, l->v.v)); /* from classical */
-        } else {
-            const link_room* on = &links[c->parent];
-            double qd = x->nu ? x->nu[c->dof] : 0.0, qdd = x->nudot ? x->nudot[c->dof] : 0.0;
-            l->S = c->prismatic ? twist(s->axis, mor_v3(0, 0, 0)) : twist(mor_cross(r, s->axis), s->axis);
-            l->Q = mor_twist_cross(on->a, l->S);
-            l->a = twist(mor_madd(on->a.v, qdd, l->S.v), mor_madd(on->a.w, qdd, l->S.w));
-            l->P = l->v = twist(none, none);
-            if (x->nu) {
-                l->P = mor_twist_cross(on->v, l->S);
-                l->Q = add(l->Q, mor_twist_cross(on->v, l->P));
-                l->v = twist(mor_madd(on->v.v, qd, l->S.v), mor_madd(on->v.w, qd, l->S.w));
-                l->a = twist(mor_madd(l->a.v, qd, l->P.v), mor_madd(l->a.w, qd, l->P.w));
-            }
+        if (i) l->S = c->prismatic ? twist(states[i].axis, none) : twist(mor_cross(l->r, states[i].axis), states[i].axis);
+        if (!x->moves) continue;
+        if (i == 0) l->v = m->floating ? six(x->nu) : twist(none, none);
+        else {
+            l->P = mor_twist_cross(x->links[c->parent].v, l->S);
+            l->v = madd(x->links[c->parent].v, x->nu[c->dof], l->S);
         }
-        l->f = inertia_times(&l->body, l->a);
-        if (x->nu) l->f = add(l->f, cross_force(l->v, inertia_times(&l->body, l->v)));
-        if (x->wrenches) {
-            const double* w = x->wrenches + 6 * i;
-            mor_vec3 f = mor_v3(w[0], w[1], w[2]), n = mor_v3(w[3], w[4], w[5]);
-            l->f = add(l->f, twist(mor_neg(f), mor_neg(mor_add(n, mor_cross(r, f)))));
-        }
-        l->moves = x->nu != NULL;
-        if (l->moves) fill_B(l);
+        l->own_v = cross_force(l->v, inertia_times(&l->own, l->v));
+        fill_B(l);
     }
 }
 
 /* Sums over what each link carries, and what follows from them. */
-static void inwards(const mor_inverse* x, link_room* links)
+static void compose_links(mor_inverse_room* x)
 {
     const mor_robot_model* m = x->model;
     for (int i = m->link_count - 1; i > 0; i--) {
-        link_room *l = &links[i], *on = &links[m->constants[i].parent];
+        link_room *l = &x->links[i], *on = &x->links[m->constants[i].parent];
         l->row = inertia_times(&l->body, l->S);
-        l->by_q = add(cross_force(l->S, l->f), inertia_times(&l->body, l->Q));
-        if (x->nu) {
-            l->row_B = mor_add(mor_tmul(&l->B[0], l->S.v), mor_tmul(&l->B[1], l->S.w));
-            l->by_q = add(l->by_q, B_times(l, l->P.w));
-            mor_twist twice = twist(mor_scale(2.0, l->P.v), mor_scale(2.0, l->P.w));
-            l->by_nu = add(inertia_times(&l->body, twice), B_times(l, l->S.w));
-        }
         on->body = mor_rigid_add(&on->body, &l->body);
-        on->f = add(on->f, l->f);
-        for (int k = 0; k < 18 && x->nu; k++) on->B[k / 9].m[k / 3 % 3][k % 3] += l->B[k / 9].m[k / 3 % 3][k % 3];
+        if (!x->moves) continue;
+        l->row_B = mor_add(mor_tmul(&l->B[0], l->S.v), mor_tmul(&l->B[1], l->S.w));
+        l->BP = B_times(l, l->P.w);
+        mor_twist twice = twist(mor_scale(2.0, l->P.v), mor_scale(2.0, l->P.w));
+        l->by_nu = add(inertia_times(&l->body, twice), B_times(l, l->S.w));
+        double *to = &on->B[0].m[0][0], *from = &l->B[0].m[0][0];
+        for (int k = 0; k < 18; k++) to[k] += from[k];
     }
 }
 
-static void put(mor_twist f, int N, double* column)
+/* ---------------------------------------------------------------------------- accelerations and forces */
+
+void mor_inverse_again(mor_inverse_room* x, bool moving, mor_vec3 gravity, const double* nudot, const double* wrenches)
 {
-    const double six[6] = { f.v.x, f.v.y, f.v.z, f.w.x, f.w.y, f.w.z };
-    for (int k = 0; k < 6; k++) column[k * N] = six[k];
+    const mor_robot_model* m = x->model;
+    const mor_vec3 none = mor_v3(0, 0, 0);
+    for (int i = 0; i < m->link_count; i++) {
+        const mor_link_constant* c = &m->constants[i];
+        link_room* l = &x->links[i];
+        if (i == 0) {
+            l->a = twist(mor_neg(gravity), none);
+            if (m->floating && nudot) l->a = add(l->a, six(nudot));
+            if (moving) l->a.v = mor_sub(l->a.v, mor_cross(l->v.w, l->v.v)); /* from classical */
+        } else {
+            const link_room* on = &x->links[c->parent];
+            l->Q = mor_twist_cross(on->a, l->S);
+            l->a = nudot ? madd(on->a, nudot[c->dof], l->S) : on->a;
+            if (moving) {
+                l->Q = add(l->Q, mor_twist_cross(on->v, l->P));
+                l->a = madd(l->a, x->nu[c->dof], l->P);
+            }
+        }
+        l->f = inertia_times(&l->own, l->a);
+        if (moving) l->f = add(l->f, l->own_v);
+        if (!wrenches) continue;
+        mor_twist w = six(wrenches + 6 * i);
+        l->f = twist(mor_sub(l->f.v, w.v), mor_sub(l->f.w, mor_add(w.w, mor_cross(l->r, w.v))));
+    }
+    for (int i = m->link_count - 1; i > 0; i--) {
+        link_room *l = &x->links[i], *on = &x->links[m->constants[i].parent];
+        l->by_q = add(cross_force(l->S, l->f), inertia_times(&l->body, l->Q));
+        if (moving) l->by_q = add(l->by_q, l->BP);
+        on->f = add(on->f, l->f);
+    }
 }
 
-/* The motion of number k of a floating base, and what it adds to velocities and accelerations: P, Q by the position, A
- * by the velocity, beyond S x v. */
-typedef struct base_motion {
-    mor_twist S, P, Q, A;
-} base_motion;
-
-static base_motion base_of(const link_room* b, int k)
+mor_inverse_room* mor_inverse_begin(const mor_inverse* of, mor_arena* arena)
 {
-    mor_vec3 e = mor_v3(k % 3 == 0, k % 3 == 1, k % 3 == 2), none = mor_v3(0, 0, 0);
-    base_motion m = { .S = k < 3 ? twist(e, none) : twist(none, e), .A = { none, none } };
-    m.P = mor_twist_cross(b->v, m.S);
-    m.Q = add(mor_twist_cross(b->a, m.S), mor_twist_cross(b->v, m.P));
-    if (k >= 3) m.A = twist(mor_scale(2.0, mor_cross(b->v.v, e)), mor_cross(b->v.w, e));
-    return m;
+    mor_inverse_room* x = mor_arena_alloc(arena, sizeof *x);
+    if (!x) return NULL;
+    *x = (mor_inverse_room){ .model = of->model, .moves = of->nu != NULL, .nu = of->nu };
+    x->links = mor_arena_alloc(arena, (size_t)of->model->link_count * sizeof *x->links);
+    if (!x->links) return NULL;
+    place_links(x, of->states);
+    compose_links(x);
+    mor_inverse_again(x, x->moves, of->gravity, of->nudot, of->wrenches);
+    return x;
+}
+
+/* --------------------------------------------------------------------------------------------- matrices */
+
+static void put(mor_twist f, size_t N, double* column)
+{
+    const double numbers[6] = { f.v.x, f.v.y, f.v.z, f.w.x, f.w.y, f.w.z };
+    for (size_t k = 0; k < 6; k++) column[k * N] = numbers[k];
 }
 
 /* Forces of the base by number k of its position, and of its velocity. */
-static mor_twist base_by_q(const link_room* b, const base_motion* m)
+static mor_twist base_by_q(const link_room* b, bool moving, mor_twist S)
 {
-    mor_twist f = add(cross_force(m->S, b->f), inertia_times(&b->body, m->Q));
-    return b->moves ? add(f, B_times(b, m->P.w)) : f;
+    mor_twist P = mor_twist_cross(b->v, S), Q = mor_twist_cross(b->a, S);
+    if (moving) Q = add(Q, mor_twist_cross(b->v, P));
+    mor_twist f = add(cross_force(S, b->f), inertia_times(&b->body, Q));
+    return moving ? add(f, B_times(b, P.w)) : f;
 }
 
-static mor_twist base_by_nu(const link_room* b, const base_motion* m)
+static mor_twist base_by_nu(const link_room* b, mor_vec3 e)
 {
-    return add(inertia_times(&b->body, m->A), B_times(b, m->S.w));
+    mor_twist A = twist(mor_scale(2.0, mor_cross(b->v.v, e)), mor_cross(b->v.w, e));
+    return add(inertia_times(&b->body, A), B_times(b, e));
 }
 
-/* The six columns of a floating base. */
-static void base_columns(const mor_inverse* x, const link_room* links, double* by_q, double* by_nu)
+void mor_inverse_base(const mor_inverse_room* x, bool moving, double* by_q, double* by_nu)
 {
     const mor_robot_model* m = x->model;
-    const link_room* b = &links[0];
-    int N = m->dof;
-    for (int k = 0; k < 6; k++) {
-        base_motion own = base_of(b, k);
-        if (k >= 3) put(base_by_q(b, &own), N, by_q + k);
-        if (by_nu) put(base_by_nu(b, &own), N, by_nu + k);
-        for (int i = 1; i < m->link_count; i++) {
-            size_t at = (size_t)m->constants[i].dof * N + k;
-            if (k >= 3) by_q[at] = dot(links[i].row, own.Q) + mor_dot(links[i].row_B, own.P.w);
-            if (by_nu) by_nu[at] = dot(links[i].row, own.A) + mor_dot(links[i].row_B, own.S.w);
-        }
+    const link_room* b = &x->links[0];
+    size_t N = (size_t)m->dof;
+    const mor_twist none = twist(mor_v3(0, 0, 0), mor_v3(0, 0, 0));
+    for (int k = 0; k < 6; k++) { /* a velocity along the axes changes nothing, nor does a translation */
+        mor_vec3 e = mor_v3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
+        put(k < 3 ? none : base_by_q(b, moving, twist(mor_v3(0, 0, 0), e)), N, by_q + k);
+        if (by_nu) put(k < 3 ? none : base_by_nu(b, e), N, by_nu + k);
+    }
+    for (int i = 1; i < m->link_count; i++) {
+        put(x->links[i].by_q, N, by_q + m->constants[i].dof);
+        if (by_nu) put(x->links[i].by_nu, N, by_nu + m->constants[i].dof);
     }
 }
 
-bool mor_inverse_slopes(const mor_inverse* x, mor_arena* arena, double* by_q, double* by_nu)
+/* Row of link l by the turns of a floating base: R' (a x S + v x (v x S)) + b' (v x S), all three S at once. */
+static void turn_columns(const link_room* b, bool moving, const link_room* l, double* by_q, double* by_nu)
+{
+    mor_vec3 q = mor_neg(cross_force(b->a, l->row).w);
+    if (moving) {
+        q = mor_add(q, cross_force(b->v, cross_force(b->v, l->row)).w);
+        q = mor_add(q, mor_cross(l->row_B, b->v.w));
+    }
+    by_q[3] = q.x, by_q[4] = q.y, by_q[5] = q.z;
+    if (!by_nu) return;
+    mor_vec3 nu = mor_add(l->row_B, mor_cross(l->row.w, b->v.w));
+    nu = mor_madd(nu, 2.0, mor_cross(l->row.v, b->v.v));
+    by_nu[3] = nu.x, by_nu[4] = nu.y, by_nu[5] = nu.z;
+}
+
+void mor_inverse_matrices(const mor_inverse_room* x, bool moving, double* by_q, double* by_nu)
 {
     const mor_robot_model* m = x->model;
-    size_t mark = mor_arena_mark(arena), N = (size_t)m->dof;
-    link_room* links = mor_arena_alloc(arena, (size_t)m->link_count * sizeof *links);
-    if (!links) return false;
+    size_t N = (size_t)m->dof;
     memset(by_q, 0, N * N * sizeof *by_q);
     if (by_nu) memset(by_nu, 0, N * N * sizeof *by_nu);
-    outwards(x, links);
-    inwards(x, links);
+    if (m->floating) mor_inverse_base(x, moving, by_q, by_nu);
     for (int i = 1; i < m->link_count; i++) {
-        const link_room* l = &links[i];
+        const link_room* l = &x->links[i];
         size_t own = (size_t)m->constants[i].dof;
+        double *row = by_q + own * N, *row_nu = by_nu ? by_nu + own * N : NULL;
+        if (m->floating) turn_columns(&x->links[0], moving, l, row, row_nu);
         for (int j = i; j > 0; j = m->constants[j].parent) {
-            const link_room* u = &links[j];
+            const link_room* u = &x->links[j];
             size_t other = (size_t)m->constants[j].dof;
-            by_q[own * N + other] = dot(l->row, u->Q) + mor_dot(l->row_B, u->P.w);
+            row[other] = dot(l->row, u->Q) + (moving ? mor_dot(l->row_B, u->P.w) : 0.0);
             if (j != i) by_q[other * N + own] = dot(u->S, l->by_q);
             if (!by_nu) continue;
-            by_nu[own * N + other] = 2.0 * dot(l->row, u->P) + mor_dot(l->row_B, u->S.w);
+            row_nu[other] = 2.0 * dot(l->row, u->P) + mor_dot(l->row_B, u->S.w);
             if (j != i) by_nu[other * N + own] = dot(u->S, l->by_nu);
         }
-        if (m->floating) put(l->by_q, m->dof, by_q + own);
-        if (m->floating && by_nu) put(l->by_nu, m->dof, by_nu + own);
     }
-    if (m->floating) base_columns(x, links, by_q, by_nu);
+}
+
+bool mor_inverse_slopes(const mor_inverse* of, mor_arena* arena, double* by_q, double* by_nu)
+{
+    size_t mark = mor_arena_mark(arena);
+    const mor_inverse_room* x = mor_inverse_begin(of, arena);
+    if (!x) return false;
+    mor_inverse_matrices(x, x->moves, by_q, by_nu);
     mor_arena_release(arena, mark);
     return true;
 }

@@ -90,8 +90,8 @@ static void chain(int rows, int N, const double* by_q, const double* by_nu, cons
 }
 
 /* What controllers add to V of the joints, n x 2 N: h (dtau - h a dgain), a of the joints. */
-static mor_code add_control(mor_derivation* d, const mor_slopes* s, const mor_robot* r, const double* a, double* V,
-                            bool* done)
+static mor_code add_control(mor_derivation* d, const mor_slopes* s, const mor_robot* r, mor_inverse_room* at,
+                            const double* a, double* V, bool* done)
 {
     size_t mark = mor_arena_mark(d->arena), N = (size_t)r->model->dof, n = (size_t)r->model->joint_count;
     size_t offset = N - n, numbers = n * 2 * N;
@@ -102,7 +102,7 @@ static mor_code add_control(mor_derivation* d, const mor_slopes* s, const mor_ro
     if (code || !*done) return code;
     double* room = mor_arena_alloc(d->arena, ((laws.joints ? n * N : 2 * numbers) + 1) * sizeof *room);
     if (!room) return MOR_SYSTEM;
-    if (laws.gravity && laws.joints) code = mor_gravity_slopes(d, s, r, room);
+    if (laws.gravity && laws.joints) code = mor_gravity_slopes(d, s, r, at, room);
     for (size_t j = 0; j < n && laws.joints && !code; j++) {
         double *row = V + j * 2 * N, by = h * laws.tau_g[j], g = -h * a[j];
         for (size_t k = 0; k < N && laws.gravity; k++) row[k] += by * room[j * N + k];
@@ -175,18 +175,20 @@ mor_code mor_robot_slopes(mor_derivation* d, const mor_slopes* s, int tree, mor_
     for (size_t i = 0; i < N; i++) a[i] = (nu[i] - r->nu[i]) / h;
     mor_robot_link_forces(d, r, t->wrenches);
     mor_inverse of = { m, r->work->states, w->gravity, r->middle, a, t->wrenches };
-    if (!mor_inverse_slopes(&of, d->arena, slopes, slopes + N * N)) return MOR_SYSTEM;
+    mor_inverse_room* room = mor_inverse_begin(&of, d->arena);
+    if (!room) return MOR_SYSTEM;
+    mor_inverse_matrices(room, true, slopes, slopes + N * N);
     mor_code code = middle_slopes(d, r, &middle);
     if (code) return code;
     chain(m->dof, m->dof, slopes, slopes + N * N, middle, -h, t->V);
-    code = add_control(d, s, r, a + offset, t->V + offset * 2 * N, done);
+    code = add_control(d, s, r, room, a + offset, t->V + offset * 2 * N, done);
     if (code || !*done) return code;
     for (size_t j = offset; j < N; j++) t->V[j * 2 * N + N + j] -= h * r->drag[j - offset];
     add_applied(d, r, t->V);
     if (m->floating) { /* base rows of P = M_b nu+ + h b_b by the state, for the end */
         for (size_t i = 0; i < N; i++) a[i] = nu[i] / h;
-        of.wrenches = NULL;
-        if (!mor_inverse_slopes(&of, d->arena, slopes, slopes + N * N)) return MOR_SYSTEM;
+        mor_inverse_again(room, true, w->gravity, a, NULL);
+        mor_inverse_base(room, true, slopes, NULL); /* by nu as before */
         chain(6, m->dof, slopes, slopes + N * N, middle, h, t->end_z);
         for (size_t i = 0; i < 6 * N; i++) t->end_v[i] = r->mass[i];
     }
@@ -350,9 +352,11 @@ mor_code mor_robot_end_slopes(mor_derivation* d, int tree, mor_tree_slopes* t, b
     const mor_robot_model* m = b.r->model;
     if (code || !*done || !m->floating) return code;
     size_t N = (size_t)m->dof;
-    double* turned = mor_arena_alloc(d->arena, N * N * sizeof *turned);
+    double* turned = mor_arena_alloc(d->arena, 6 * N * sizeof *turned);
     mor_inverse momentum = { m, b.after->work->states, { 0, 0, 0 }, NULL, b.after->nu, NULL };
-    if (!turned || !mor_inverse_slopes(&momentum, d->arena, turned, NULL)) return MOR_SYSTEM;
+    const mor_inverse_room* room = mor_inverse_begin(&momentum, d->arena);
+    if (!turned || !room) return MOR_SYSTEM;
+    mor_inverse_base(room, false, turned, NULL);
     t->turn = b.turn, t->turn_by = b.turn_by;
     b.turned = turned;
     base_slopes(d, &b, t);
