@@ -97,7 +97,17 @@ static bool find_supports(mor_derivation* d, const mor_slopes* s, const mor_robo
     return true;
 }
 
-/* What the supports add to the column of number k: dh (6) is the change of the base rows of h. */
+/* -J' of a force and a couple at the point of a support: what joints give. */
+static void take_force(const support* s, int offset, mor_vec3 force, mor_vec3 couple, double* column, int stride)
+{
+    for (int a = 0; a < s->joints; a++) {
+        int j = s->path[a];
+        column[(j - offset) * stride] -= mor_dot(s->point[j], force) + mor_dot(s->turn[j], couple);
+    }
+}
+
+/* What the supports add to the column of number k: dh (6) is the change of the base rows of h. Supports of one link are
+ * summed up at the first of them. */
 static void add_column(const supports* x, const mor_robot* r, int k, const double* dh, double* column, int stride)
 {
     int N = r->model->dof, offset = N - r->model->joint_count;
@@ -107,6 +117,7 @@ static void add_column(const supports* x, const mor_robot* r, int k, const doubl
     for (int i = 0; i < x->count; i++) {
         const support* s = &x->list[i];
         mor_vec3 at = mor_sub(s->p, x->o), dr = mor_sub(s->moved[k], base), df = mor_cross(x->m, dr);
+        if (dr.x == 0.0 && dr.y == 0.0 && dr.z == 0.0) continue;
         mor_vec3 n = mor_add(mor_cross(dr, s->f), mor_cross(at, df));
         y[0] -= df.x, y[1] -= df.y, y[2] -= df.z, y[3] -= n.x, y[4] -= n.y, y[5] -= n.z;
         trace += 4.0 * mor_dot(at, dr);
@@ -115,16 +126,19 @@ static void add_column(const supports* x, const mor_robot* r, int k, const doubl
     for (int i = 0; i < 6; i++) y[i] -= MOR_SUPPORT_REGULAR * trace * now[i];
     mor_cholesky6_solve(x->L, y);
     mor_vec3 dF = mor_v3(y[0], y[1], y[2]), dm = mor_v3(y[3], y[4], y[5]);
-    for (int i = 0; i < x->count; i++) {
-        const support* s = &x->list[i];
-        mor_vec3 at = mor_sub(s->p, x->o), dr = mor_sub(s->moved[k], base);
-        mor_vec3 df = mor_add(mor_add(dF, mor_cross(dm, at)), mor_cross(x->m, dr));
-        mor_vec3 force = mor_sub(df, mor_cross(s->turn[k], s->f));
-        mor_vec3 couple = mor_cross(mor_sub(s->moved[k], s->point[k]), s->f);
-        for (int a = 0; a < s->joints; a++) {
-            int j = s->path[a];
-            column[(j - offset) * stride] -= mor_dot(s->point[j], force) + mor_dot(s->turn[j], couple);
+    for (int i = 0; i < x->count;) {
+        const support* first = &x->list[i];
+        mor_vec3 sum = mor_v3(0, 0, 0), moment = sum;
+        for (; i < x->count && x->list[i].link == first->link; i++) {
+            const support* s = &x->list[i];
+            mor_vec3 at = mor_sub(s->p, x->o), dr = mor_sub(s->moved[k], base);
+            mor_vec3 df = mor_add(mor_add(dF, mor_cross(dm, at)), mor_cross(x->m, dr));
+            mor_vec3 force = mor_sub(df, mor_cross(s->turn[k], s->f));
+            moment = mor_add(moment, mor_cross(mor_sub(s->moved[k], s->point[k]), s->f));
+            moment = mor_add(moment, mor_cross(mor_sub(s->p, first->p), force));
+            sum = mor_add(sum, force);
         }
+        take_force(first, offset, sum, moment, column, stride);
     }
 }
 

@@ -112,16 +112,41 @@ void mor_slopes_respond(const mor_derivation* d, const mor_tree* t, double* V)
     memcpy(V, x, (size_t)t->dof * sizeof *V);
 }
 
-/* M^-1 times all columns of a robot, eight at a time. */
-static mor_code respond_columns(const mor_derivation* d, const mor_tree* t, mor_columns* c)
+enum { EIGHT = 8 };
+
+/* M^-1 of up to eight columns of a robot, x: N x 8. */
+static void respond_eight(const mor_derivation* d, const mor_tree* t, const int* column, int count, double* x,
+                          const mor_columns* c)
 {
-    enum { EIGHT = 8 };
+    for (int i = 0; i < t->dof; i++)
+        for (int e = count; e < EIGHT; e++) x[EIGHT * i + e] = 0.0;
+    mor_robot_factor_solve8(t->robot->model, t->robot->dense, -1, x);
+    for (int e = 0; e < count; e++) {
+        double* to = c->V + (size_t)column[e] * (size_t)d->dof + t->offset;
+        for (int i = 0; i < t->dof; i++) to[i] = x[EIGHT * i + e];
+    }
+}
+
+/* M^-1 times all columns of a robot: those of its own state with `own`, then what others and inputs do to it. */
+static mor_code respond_columns(const mor_derivation* d, const mor_tree* t, const mor_tree_slopes* own, mor_columns* c)
+{
     size_t mark = mor_arena_mark(d->arena);
-    const mor_robot* r = t->robot;
     int N = t->dof, now = 0, column[EIGHT];
     double* x = mor_arena_alloc(d->arena, EIGHT * (size_t)N * sizeof *x);
     if (!x) return MOR_SYSTEM;
+    for (int from = 0; from < 2 * N; from += EIGHT) {
+        int count = 2 * N - from < EIGHT ? 2 * N - from : EIGHT;
+        for (int e = 0; e < count; e++) {
+            int k = from + e;
+            column[e] = k < N ? own->first + k : d->n + own->first + k - N;
+            const double *V = c->V + (size_t)column[e] * (size_t)d->dof + t->offset, *more = own->V + k;
+            for (int i = 0; i < N; i++) x[EIGHT * i + e] = V[i] + more[(size_t)i * 2 * (size_t)N];
+        }
+        respond_eight(d, t, column, count, x, c);
+    }
     for (int k = 0; k <= c->count; k++) {
+        int state = k % d->n - own->first;
+        if (k < 2 * d->n && state >= 0 && state < N) continue;
         double any = 0.0, *V = c->V + (size_t)k * (size_t)d->dof + t->offset;
         for (int i = 0; i < N && k < c->count; i++) any = mor_max(any, fabs(V[i]));
         if (any > 0.0) {
@@ -129,13 +154,7 @@ static mor_code respond_columns(const mor_derivation* d, const mor_tree* t, mor_
             column[now++] = k;
         }
         if (!now || (now < EIGHT && k < c->count)) continue;
-        for (int i = 0; i < N; i++)
-            for (int e = now; e < EIGHT; e++) x[EIGHT * i + e] = 0.0;
-        mor_robot_factor_solve8(r->model, r->dense, -1, x);
-        for (int e = 0; e < now; e++) {
-            double* to = c->V + (size_t)column[e] * (size_t)d->dof + t->offset;
-            for (int i = 0; i < N; i++) to[i] = x[EIGHT * i + e];
-        }
+        respond_eight(d, t, column, now, x, c);
         now = 0;
     }
     mor_arena_release(d->arena, mark);
@@ -155,10 +174,6 @@ static mor_code finish_tree(const mor_derivation* d, int tree, const mor_tree_sl
         }
         return MOR_OK;
     }
-    for (int k = 0; k < 2 * dof && t->robot; k++) {
-        int column = k < dof ? own->first + k : n + own->first + k - dof;
-        for (int i = 0; i < dof; i++) c->V[(size_t)column * d->dof + t->offset + i] += own->V[(size_t)i * 2 * dof + k];
-    }
     if (!t->robot) {
         int from = own->mixed ? 0 : own->first, to = own->mixed ? n : own->first + dof;
         for (int k = from; k < to; k++) mor_slopes_respond(d, t, c->V + (size_t)k * d->dof + t->offset);
@@ -169,7 +184,7 @@ static mor_code finish_tree(const mor_derivation* d, int tree, const mor_tree_sl
         }
         return MOR_OK;
     }
-    mor_code code = respond_columns(d, t, c);
+    mor_code code = respond_columns(d, t, own, c);
     for (int k = 0; k < dof; k++) c->V[(size_t)(n + own->first + k) * d->dof + t->offset + k] += 1.0;
     return code;
 }
@@ -209,31 +224,6 @@ mor_code mor_slopes_fill(mor_derivation* d, mor_slopes* s, mor_columns* c, bool*
 }
 
 /* ---------------------------------------------------------------------------------------------- ends */
-
-/* end rows of a robot: positions by h, the base by its rotation and its momentum. */
-static void robot_end(const mor_derivation* d, const mor_tree* t, const mor_tree_slopes* own, int column,
-                      const double* v, double* end)
-{
-    const mor_world* w = d->base->w;
-    int n = d->n, dof = t->dof, first = own->first, k = column % n - first;
-    bool mine = column < 2 * n && k >= 0 && k < dof, velocity = column >= n;
-    double *q = end + first, *nu = end + n + first;
-    int offset = mor_robot_offset(t->robot->model);
-    bool turned = offset && k >= 3 && k < 6;
-    if (mine && !velocity && !turned) q[k] += 1.0;
-    for (int i = 0; i < dof; i++)
-        if (!offset || i < 3 || i >= 6) q[i] += w->h * v[i];
-    for (int i = offset; i < dof; i++) nu[i] += v[i];
-    if (!offset) return;
-    mor_vec3 turn = mor_mul(&own->turn_by, mor_v3(v[3], v[4], v[5]));
-    if (mine && !velocity && turned) turn = mor_add(turn, mor_mul(&own->turn, unit(k - 3)));
-    q[3] += turn.x, q[4] += turn.y, q[5] += turn.z;
-    for (int i = 0; i < 6; i++) {
-        double sum = mine ? own->end_z[i * 2 * dof + k + (velocity ? dof : 0)] : 0.0;
-        for (int j = 0; j < dof; j++) sum += own->end_v[i * dof + j] * v[j];
-        nu[i] += sum;
-    }
-}
 
 /* By the own state, of a body that turns. */
 static void body_end(const mor_derivation* d, const mor_tree* t, const mor_tree_slopes* own, int column, double* end)
@@ -276,6 +266,43 @@ static void end_by_velocity(const mor_derivation* d, const mor_tree* t, const mo
     for (int half = 0; half < 2; half++)
         mor_dense_multiply_add(dof, c->count, dof, 1.0, own->end_v + half * dof, 2 * dof, V, d->dof,
                                c->end + own->first + half * d->n, n);
+}
+
+/* The end of a robot in all columns: positions by h, the base by its rotation and its momentum. */
+static mor_code robot_ends(const mor_derivation* d, const mor_tree* t, const mor_tree_slopes* own, mor_columns* c)
+{
+    int n = d->n, N = t->dof, first = own->first, offset = mor_robot_offset(t->robot->model);
+    double h = d->base->w->h, *by = mor_arena_alloc(d->arena, 6 * (size_t)N * sizeof *by);
+    if (!by) return MOR_SYSTEM;
+    for (int j = 0; j < c->count; j++) {
+        const double* v = c->V + (size_t)j * (size_t)d->dof + t->offset;
+        double *q = c->end + (size_t)j * 2 * (size_t)n + first, *nu = q + n;
+        bool looked = is_looked(d, j);
+        for (int k = 0; k < N && !looked; k++) q[k] = h * v[k], nu[k] = v[k];
+        for (int k = 0; k < N && looked; k++)
+            if (!offset || k < 3 || k >= 6) q[k] += h * v[k];
+        for (int k = offset; k < N && looked; k++) nu[k] += v[k];
+        if (!offset) continue;
+        mor_vec3 turn = mor_mul(&own->turn_by, mor_v3(v[3], v[4], v[5]));
+        if (!looked) memset(q + 3, 0, 3 * sizeof *q), memset(nu, 0, 6 * sizeof *nu);
+        q[3] += turn.x, q[4] += turn.y, q[5] += turn.z;
+    }
+    for (int k = 0; k < N; k++) { /* by the own state at fixed nu+ */
+        double *q = c->end + (size_t)(first + k) * 2 * (size_t)n + first, *nu = q + n;
+        double* by_nu = c->end + (size_t)(n + first + k) * 2 * (size_t)n + n + first;
+        if (offset && k >= 3 && k < 6) {
+            mor_vec3 turn = mor_mul(&own->turn, unit(k - 3));
+            q[3] += turn.x, q[4] += turn.y, q[5] += turn.z;
+        } else q[k] += 1.0;
+        for (int i = 0; i < offset; i++) {
+            nu[i] += own->end_z[i * 2 * N + k];
+            by_nu[i] += own->end_z[i * 2 * N + N + k];
+            by[i + 6 * k] = own->end_v[i * N + k];
+        }
+    }
+    if (offset)
+        mor_dense_multiply_add(6, c->count, N, 1.0, by, 6, c->V + t->offset, d->dof, c->end + n + first, 2 * n);
+    return MOR_OK;
 }
 
 /* What integrate changes of a draft, robots apart. */
@@ -331,14 +358,16 @@ mor_code mor_slopes_end(mor_derivation* d, mor_slopes* s, mor_columns* c, bool* 
         const mor_tree_slopes* own = &s->trees[i];
         bool simple = !own->end_z && !t->robot;
         if (simple) simple_end(d, t, own, d->loaded[i], c);
+        if (t->robot && d->loaded[i]) {
+            code = robot_ends(d, t, own, c);
+            continue;
+        }
         for (int j = 0; j < c->count && !simple; j++) {
             bool looked = is_looked(d, j);
             if (looked && !d->loaded[i]) continue; /* looks have the end of what moves freely */
-            const double* v = c->V + (size_t)j * d->dof + t->offset;
             double* end = c->end + (size_t)j * 2 * d->n;
             for (int k = 0; k < t->dof && !looked; k++) end[own->first + k] = end[d->n + own->first + k] = 0.0;
-            if (t->robot && d->loaded[i]) robot_end(d, t, own, j, v, end);
-            else body_end(d, t, own, j, end);
+            body_end(d, t, own, j, end);
         }
         if (!t->robot && d->loaded[i] && own->end_v) end_by_velocity(d, t, own, c);
     }
