@@ -445,6 +445,52 @@ static void gradients_go_back_through_a_stack(void** state)
     mor_scene_destroy(scene);
 }
 
+/* Backward through several steps of a robot, each of which finds its end in the step after it, against the product of
+ * their matrices; with room for all states, and for hardly any. */
+static void gradients_go_back_through_steps_of_robots(void** state)
+{
+    (void)state;
+    enum { STEPS = 7 };
+    static const struct {
+        const char* scene;
+        int from;
+    } runs[] = { { "control/humanoid_stand", 20 },
+                 { "control/quadruped_trot", 511 },
+                 { "control/humanoid_walk", 1298 } };
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
+        for (int little = 0; little < 2; little++) {
+            mor_scene* scene;
+            mor_world* w = test_scene_file(runs[i].scene, &scene);
+            test_steps(w, runs[i].from);
+            size_t n = 2 * (size_t)mor_world_nu_count(w), size = mor_world_save(w, NULL, 0);
+            mor_input in[] = { { MOR_INPUT_JOINT_FORCE, 0, 2 }, { MOR_INPUT_JOINT_FORCE, 0, 7 } };
+            mor_derivative* d = NULL;
+            mor_error error = { 0 };
+            void* start = malloc(size);
+            double *end = calloc(2 * n, sizeof *end), *back = end + n, by[2 * STEPS], sums[2] = { 0 };
+            mor_world_save(w, start, size);
+            if (mor_world_derivatives(w, STEPS, in, 2, &d, &error)) fail_msg("%s", error.text);
+            for (size_t k = 0; k < n; k++) end[k] = sin(1.0 + (double)k);
+            mor_world_restore(w, start, size, &error);
+            if (mor_adjoint_within(w, little ? 1 : 1 << 20, STEPS, end, in, 2, back, by, NULL, &error))
+                fail_msg("%s", error.text);
+            for (int k = 0; k < 2 * STEPS; k++) sums[k % 2] += by[k];
+            double worst = 0.0, most = 1.0;
+            for (size_t j = 0; j < n + 2; j++) {
+                double sum = 0.0;
+                for (size_t k = 0; k < n; k++) sum += end[k] * d->matrix[k * (n + 2) + j];
+                worst = fmax(worst, fabs(sum - (j < n ? back[j] : sums[j - n])));
+                most = fmax(most, fabs(sum));
+            }
+            print_message("%-24s backward through %d steps: %.1g of %.1g\n", runs[i].scene, STEPS, worst, most);
+            assert_true(worst < 1e-9 * most);
+            mor_derivative_destroy(d);
+            mor_world_destroy(w);
+            mor_scene_destroy(scene);
+            free(start), free(end);
+        }
+}
+
 /* The integral of a controller is no state of the derivative: one step has it, a product of steps says that it has
  * not. */
 static void a_product_of_steps_tells_what_controllers_remember(void** state)
@@ -477,6 +523,7 @@ int main(void)
     const struct CMUnitTest tests[] = { cmocka_unit_test(every_input_agrees_on_every_scene),
                                         cmocka_unit_test(a_walk_has_derivatives_at_other_moments_as_well),
                                         cmocka_unit_test(a_product_of_steps_tells_what_controllers_remember),
-                                        cmocka_unit_test(gradients_go_back_through_a_stack) };
+                                        cmocka_unit_test(gradients_go_back_through_a_stack),
+                                        cmocka_unit_test(gradients_go_back_through_steps_of_robots) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

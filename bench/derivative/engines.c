@@ -10,8 +10,9 @@
  *
  * Errors are the largest of a column over the largest number of that column, at least 1, against central differences of
  * the same engine's own steps, solved as far as it can, of five lengths from 1e-5 to 1e-9, each extrapolated from half
- * of it; for each column the best length counts. Each engine is judged by its own step. CPU time is the least of all
- * rounds. */
+ * of it; for each column the best length counts. Each engine is judged by its own step. In every round each derivative
+ * is taken TRIES times in a row, and CPU time is the least of all: that of a program that works with one engine. The
+ * first call after the other engine finds caches full of that one's numbers; ours, which is short, is told apart. */
 #include "engines.h"
 
 #include "moreau/derivative.h"
@@ -23,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 15, WARM = 1000, LENGTHS = 5 };
+enum { ROUNDS = 15, TRIES = 4, WARM = 1000, LENGTHS = 5 };
 
 /* What differences of several lengths say: LENGTHS matrices, one after the other. */
 typedef struct truth {
@@ -228,11 +229,12 @@ static void their_errors(theirs* t)
 
 static void their_round(theirs* t)
 {
-    for (int k = 0; k < SETTINGS; k++) {
-        set_solver(t->m, settings[k].tight);
+    for (int k = 0; k < SETTINGS * TRIES; k++) {
+        const int i = k / TRIES;
+        set_solver(t->m, settings[i].tight);
         double start = bench_cpu();
-        their_derivative(t, settings[k].eps, settings[k].centred);
-        t->best[k] = fmin(t->best[k], bench_cpu() - start);
+        their_derivative(t, settings[i].eps, settings[i].centred);
+        t->best[i] = fmin(t->best[i], bench_cpu() - start);
     }
 }
 #endif
@@ -256,7 +258,7 @@ static int compare(robot* r)
         extrapolate(numbers, coarse, fine);
     }
     our_differences(&o, 1e-6, coarse);
-    double exact = INFINITY, differences = INFINITY, step = INFINITY;
+    double exact = INFINITY, first = INFINITY, differences = INFINITY, step = INFINITY;
     mor_derivative told = { 0 };
     double off = 0.0, off_differences = column_error(&known, coarse);
 #ifdef HAVE_MUJOCO
@@ -267,9 +269,15 @@ static int compare(robot* r)
     for (int i = 0; i < ROUNDS; i++) {
         bench_fine(mor_world_restore(o.w, o.start, o.size, &error), &error);
         mor_derivative* d = NULL;
-        double start = bench_cpu();
-        bench_fine(mor_world_derivative(o.w, o.inputs, o.joints, &d, &error), &error);
-        exact = fmin(exact, bench_cpu() - start);
+        double start;
+        for (int k = 0; k < TRIES; k++) {
+            mor_derivative_destroy(d);
+            start = bench_cpu();
+            bench_fine(mor_world_derivative(o.w, o.inputs, o.joints, &d, &error), &error);
+            start = bench_cpu() - start;
+            if (k == 0) first = fmin(first, start);
+            exact = fmin(exact, start);
+        }
         off = column_error(&known, d->matrix);
         told = *d;
         mor_derivative_destroy(d);
@@ -287,6 +295,8 @@ static int compare(robot* r)
            told.sticking, told.sliding, told.open, told.differentiable ? "" : "; NOT DIFFERENTIABLE");
     puts("| derivative | CPU time [us] | of ours | error |\n|---|---|---|---|");
     printf("| moreau, exact (%.1f plain steps) | %.0f | 1 | %.1e |\n", exact / step, 1e6 * exact, off);
+    printf("| the same, the first call after the other engine | %.0f | %.1f | %.1e |\n", 1e6 * first, first / exact,
+           off);
     printf("| moreau, central differences of steps, 1e-6 | %.0f | %.1f | %.1e |\n", 1e6 * differences,
            differences / exact, off_differences);
 #ifdef HAVE_MUJOCO

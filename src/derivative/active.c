@@ -33,8 +33,8 @@ typedef struct block {
     int row, dim, count; /* first row of the reduced system; parts */
     int first, last;     /* kept blocks it stands for */
     part parts[3];
-    const mor_law* law;     /* NULL: du = 0 */
-    const mor_patch* patch; /* NULL: one kept block */
+    const mor_law* law; /* NULL: du = 0 */
+    mor_patch* patch;   /* NULL: one kept block */
 } block;
 
 typedef struct reduced {
@@ -182,7 +182,7 @@ static bool fill_parts(const reduced* x, block* b)
                 if (!p->J || !p->Y) return false;
             }
             const double *J = s->jacobian + entry->start, *Y = s->response + entry->start;
-            if (b->patch) add_projected(b->patch->project + 18 * (k - b->first), dof, J, Y, p);
+            if (b->patch) add_projected(mor_patch_projector(b->patch) + 18 * (k - b->first), dof, J, Y, p);
             for (int r = 0; r < from->dim && !b->patch; r++)
                 for (int m = 0; m < dof; m++) {
                     p->J[r + m * b->dim] = J[r * dof + m];
@@ -195,7 +195,7 @@ static bool fill_parts(const reduced* x, block* b)
 }
 
 /* The patch from kept block k on; NULL: none. */
-static const mor_patch* patch_from(mor_derivation* d, const mor_law* laws, int k, int last)
+static mor_patch* patch_from(mor_derivation* d, const mor_law* laws, int k, int last)
 {
     if (d->patches && d->patch_laws == laws) return d->patch_of[k] >= 0 ? &d->patches[d->patch_of[k]] : NULL;
     int end = mor_patch_end(d, laws, k, last);
@@ -210,7 +210,7 @@ static mor_code make_blocks(reduced* x, const mor_law* laws, int first, int last
     if (!x->blocks) return MOR_SYSTEM;
     for (int k = first; k < last;) {
         block* b = &x->blocks[x->count++];
-        const mor_patch* patch = patch_from(d, laws, k, last);
+        mor_patch* patch = patch_from(d, laws, k, last);
         *b = (block){ .row = x->size, .first = k, .last = patch ? patch->last : k + 1, .patch = patch };
         b->dim = patch ? 6 : d->kept[k].dim;
         b->law = patch || b->dim > 3 ? NULL : &laws[k];
@@ -368,12 +368,13 @@ static void spread_impulses(const reduced* x, const mor_columns* c, const double
     for (int b = 0; b < x->count; b++) {
         const block* k = &x->blocks[b];
         int m = k->patch ? 3 * (k->last - k->first) : k->dim;
+        const double* project = k->patch ? mor_patch_projector(k->patch) : NULL;
         for (int j = 0; j < x->width; j++) {
             const double* from = X + (size_t)k->row * W + (size_t)j;
             double* to = c->p + (size_t)x->columns[j] * (size_t)x->d->rows + x->d->kept[k->first].row;
             for (int r = 0; r < m; r++) {
                 to[r] = k->patch ? 0.0 : from[(size_t)r * W];
-                for (int i = 0; i < 6 && k->patch; i++) to[r] += k->patch->project[6 * r + i] * from[(size_t)i * W];
+                for (int i = 0; i < 6 && project; i++) to[r] += project[6 * r + i] * from[(size_t)i * W];
             }
         }
     }

@@ -4,8 +4,8 @@
  * given. How the gravity torque depends on the positions is known in closed form (gravity_slopes.c). The slopes of our
  * own laws are known as well (control/laws.c) where motors are not at limits. For others, and at limits, each of the
  * three is moved for all joints at once, and the base not at all: six calls of the laws tell everything, and the robot
- * itself is not moved. Other controllers are asked along every direction; the points of support are moved with the robot
- * then. */
+ * itself is not moved. Other controllers are asked along every direction; the points of support are moved with the
+ * robot then. */
 #include "derivative/slopes.h"
 
 #include "base/elementary.h"

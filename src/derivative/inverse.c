@@ -96,7 +96,8 @@ static void place_links(mor_inverse_room* x, const mor_link_state* states)
         l->own = l->body = mor_rigid_shift(&states[i].body, l->r);
         l->v = l->own_v = l->P = l->BP = twist(none, none);
         l->row_B = none;
-        if (i) l->S = c->prismatic ? twist(states[i].axis, none) : twist(mor_cross(l->r, states[i].axis), states[i].axis);
+        mor_vec3 axis = states[i].axis;
+        if (i) l->S = c->prismatic ? twist(axis, none) : twist(mor_cross(l->r, axis), axis);
         if (!x->moves) continue;
         if (i == 0) l->v = m->floating ? six(x->nu) : twist(none, none);
         else {

@@ -3,7 +3,7 @@
  * With Y_l = sum y_i S_i over the joints that carry link l, the motion of the links with y, and over all that link j
  * carries the sums
  *
- *     F_j = sum f_l,    H_j = sum I_l Y_l,    b_j = sum (2 B_l)' Y_l,    (2 B)' Y = v x* (I Y) - I (v x Y) - Y x* (I v),
+ *     F_j = sum f_l,  H_j = sum I_l Y_l,  b_j = sum (2 B_l)' Y_l,    (2 B)' Y = v x* (I Y) - I (v x Y) - Y x* (I v),
  *
  * the letters of inverse.c give, with X_j = Y_j - y_j S_j of the carriers of joint j alone,
  *

@@ -34,13 +34,13 @@ typedef struct mor_kept {
 typedef struct mor_derivation {
     mor_world* world;
     mor_step *base, *trial;
-    const mor_step* after; /* the base step of the step that follows: its robots are where this one ends. NULL: not known */
+    const mor_step* after; /* the base step of the step that follows, with robots where this one ends; NULL: unknown */
     bool advanced;         /* the draft of the base step is at its end (mor_slopes_advance) */
     struct mor_start* start; /* what it was before */
-    int n;     /* numbers of nu */
-    int dof;   /* of all trees, springs included */
-    int* tree; /* n: tree of each number of nu */
-    int* part; /* n: which of its velocities */
+    int n;                   /* numbers of nu */
+    int dof;                 /* of all trees, springs included */
+    int* tree;               /* n: tree of each number of nu */
+    int* part;               /* n: which of its velocities */
     mor_kept* kept;
     int kept_count, rows;
     bool* loaded;              /* tree -> it has kept rows; others move freely, and their nu+ is V */

@@ -46,7 +46,7 @@ bool mor_patch_make(mor_derivation* d, int first, int last, mor_patch* b)
 {
     const mor_contact* contacts = d->base->contacts.data;
     int m = 3 * (last - first);
-    double full[36] = { 0 }, L[36];
+    double full[36] = { 0 };
     *b = (mor_patch){ .first = first, .last = last, .normal = contacts[d->kept[first].contact].normal };
     for (int k = first; k < last; k++)
         b->at = mor_madd(b->at, 1.0 / (last - first), middle(&contacts[d->kept[k].contact]));
@@ -69,26 +69,34 @@ bool mor_patch_make(mor_derivation* d, int first, int last, mor_patch* b)
     }
     for (int i = 0; i < 6; i++)
         for (int j = i + 1; j < 6; j++) full[6 * i + j] = full[6 * j + i];
-    if (!mor_cholesky6(full, L)) return false;
+    if (!mor_cholesky6(full, b->L)) return false;
     for (int i = 0; i < 6; i++)
-        if (!(L[7 * i] * L[7 * i] > 1e-6)) return false;
-    for (int r = 0; r < m; r++) {
-        double* column = b->project + 6 * r;
-        for (int i = 0; i < 6; i++) column[i] = b->T[r + i * m];
-        mor_cholesky6_solve(L, column);
-    }
+        if (!(b->L[7 * i] * b->L[7 * i] > 1e-6)) return false;
     return true;
 }
 
-void mor_patch_project(const mor_patch* b, const double* from, double* u, bool* torn)
+const double* mor_patch_projector(mor_patch* b)
+{
+    int m = 3 * (b->last - b->first);
+    for (int r = 0; r < m && !b->projects; r++) {
+        double* column = b->project + 6 * r;
+        for (int i = 0; i < 6; i++) column[i] = b->T[r + i * m];
+        mor_cholesky6_solve(b->L, column);
+    }
+    b->projects = true;
+    return b->project;
+}
+
+void mor_patch_project(mor_patch* b, const double* from, double* u, bool* torn)
 {
     int m = 3 * (b->last - b->first);
     double any = 0.0, left = 0.0;
     for (int r = 0; r < m; r++) any = mor_max(any, fabs(from[r]));
     memset(u, 0, 6 * sizeof *u);
     if (any == 0.0) return;
+    const double* project = mor_patch_projector(b);
     for (int r = 0; r < m; r++)
-        for (int i = 0; i < 6; i++) u[i] += b->project[6 * r + i] * from[r];
+        for (int i = 0; i < 6; i++) u[i] += project[6 * r + i] * from[r];
     for (int r = 0; r < m; r++) {
         double rest = from[r];
         for (int i = 0; i < 6; i++) rest -= b->T[r + i * m] * u[i];

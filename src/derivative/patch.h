@@ -10,7 +10,9 @@ typedef struct mor_patch {
     mor_vec3 at, normal; /* middle of its points; normal of the first */
     double length;       /* of its arms */
     double* T;           /* 3 m x 6, column-major: u = T t */
-    double* project;     /* (T'T)^-1 T', 6 x 3 m, column-major */
+    double L[36];        /* factor of T'T */
+    double* project;     /* room for mor_patch_projector */
+    bool projects;       /* it is filled */
     bool still;          /* nothing moves in it: du_0 of the state is known as t, in `columns` */
     int count;           /* columns that change it */
     int* columns;
@@ -25,7 +27,9 @@ bool mor_patch_make(mor_derivation* d, int first, int last, mor_patch* patch);
 mor_code mor_patches_find(mor_derivation* d, const mor_law* laws);
 /* u (6) := what `from`, du of its 3 m rows, is as a motion of one body against the other. What it cannot follow tears
  * it. */
-void mor_patch_project(const mor_patch* patch, const double* from, double* u, bool* torn);
+void mor_patch_project(mor_patch* patch, const double* from, double* u, bool* torn);
+/* (T'T)^-1 T', 6 x 3 m, column-major; made when it is first asked for. */
+const double* mor_patch_projector(mor_patch* patch);
 /* Is the kept block in a patch whose du_0 is known? */
 static inline bool mor_patch_is_still(const mor_derivation* d, int kept)
 {

@@ -113,10 +113,11 @@ static mor_code pull_trees(mor_derivation* d, mor_slopes* s, mor_weights* w, boo
 static void spread_patches(const mor_derivation* d, mor_weights* w)
 {
     for (int i = 0; i < d->patch_count; i++) {
-        const mor_patch* b = &d->patches[i];
+        mor_patch* b = &d->patches[i];
+        const double* project = mor_patch_projector(b);
         double* u = w->u + d->kept[b->first].row;
         for (int r = 0; r < 3 * (b->last - b->first); r++)
-            for (int k = 0; k < 6; k++) u[r] += b->project[6 * r + k] * w->patch[6 * i + k];
+            for (int k = 0; k < 6; k++) u[r] += project[6 * r + k] * w->patch[6 * i + k];
     }
 }
 

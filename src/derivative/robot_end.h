@@ -8,9 +8,9 @@
 
 typedef struct mor_base_end {
     const mor_robot *r, *after; /* and at the end of the step */
-    const double *M, *M_after; /* base rows */
-    const double* turned;      /* M_b nu_end by q+, 6 x N */
-    double P[6], L[36];        /* momentum of the step, about the base; factor of the base block of M_after */
+    const double *M, *M_after;  /* base rows */
+    const double* turned;       /* M_b nu_end by q+, 6 x N */
+    double P[6], L[36];         /* momentum of the step, about the base; factor of the base block of M_after */
     mor_vec3 arm, arm_after, weight;
     mor_mat3 turn, turn_by; /* rotation of the base at the end by that at the start, and by its velocity */
 } mor_base_end;

@@ -300,8 +300,7 @@ static mor_code robot_ends(const mor_derivation* d, const mor_tree* t, const mor
             by[i + 6 * k] = own->end_v[i * N + k];
         }
     }
-    if (offset)
-        mor_dense_multiply_add(6, c->count, N, 1.0, by, 6, c->V + t->offset, d->dof, c->end + n + first, 2 * n);
+    if (offset) mor_dense_multiply_add(6, c->count, N, 1.0, by, 6, c->V + t->offset, d->dof, c->end + n + first, 2 * n);
     return MOR_OK;
 }
 

@@ -66,8 +66,8 @@ mor_code mor_robot_pull(mor_derivation* d, const mor_slopes* s, int tree, mor_tr
 /* A robot that moves freely. */
 mor_code mor_robot_local_slopes(mor_derivation* d, int tree, mor_tree_slopes* t, mor_error* error);
 
-/* gravity_slopes.c: what gravity compensation gives, by the positions of the robot, n x N. `room` is one of inverse.h at
- * these positions; its accelerations and forces are others afterwards. */
+/* gravity_slopes.c: what gravity compensation gives, by the positions of the robot, n x N. `room` is one of inverse.h
+ * at these positions; its accelerations and forces are others afterwards. */
 struct mor_inverse_room;
 mor_code mor_gravity_slopes(mor_derivation* d, const mor_slopes* s, const mor_robot* robot,
                             struct mor_inverse_room* room, double* out);
