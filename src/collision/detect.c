@@ -26,6 +26,7 @@
 #include "collision/kept_pairs.h"
 #include "collision/pair_table.h"
 #include "collision/seams.h"
+#include "collision/struck.h"
 #include "collision/sweep.h"
 
 #include <stdio.h>
@@ -74,6 +75,7 @@ struct mor_broad_phase {
     mor_buffer cache[2];   /* cached_pair: last step's and this step's */
     mor_buffer touches;    /* mor_touch: pairs with contacts, of this step */
     mor_buffer head, next; /* int: lists of the seams */
+    mor_buffer met, blow;  /* struck.h: bool by pair, whether it has contacts; mor_vec3 by body slot */
     /* pairs at rest, of shapes without bounds (first number: its place in `unbounded`) and of others: those of the last
      * detection, which was for `keeper`, and of this one */
     mor_kept_pairs kept_unbounded[2], kept[2];
@@ -101,8 +103,8 @@ void mor_broad_phase_destroy(void* memory)
     if (!bp) return;
     mor_allocator a = bp->allocator;
     mor_bvh_destroy(bp->tree);
-    mor_buffer* buffers[] = { &bp->shapes,   &bp->bodies,  &bp->unbounded, &bp->moved, &bp->cache[0],
-                              &bp->cache[1], &bp->touches, &bp->head,      &bp->next };
+    mor_buffer* buffers[] = { &bp->shapes,  &bp->bodies, &bp->unbounded, &bp->moved, &bp->cache[0], &bp->cache[1],
+                              &bp->touches, &bp->head,   &bp->next,      &bp->met,   &bp->blow };
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++) mor_buffer_free(&a, buffers[i]);
     for (int i = 0; i < PARTS; i++) {
         mor_buffer_free(&a, &bp->parts[i].contacts);
@@ -285,6 +287,8 @@ typedef struct scan {
     const mor_kept_pairs* kept;  /* pairs at rest of the last detection, NULL: nothing is known of them */
     mor_kept_pairs* keep;        /* and of this one */
     int kept_cursor;
+    bool* met;            /* by pair: has it contacts? NULL: nobody asks */
+    const mor_vec3* blow; /* by body slot: how a blow may change its velocity, NULL: not at all */
 } scan;
 
 /* The words remembered for this pair, which comes later than all asked for before. */
@@ -310,8 +314,9 @@ static void remember(scan* k, int i, int j, const uint32_t words[4])
 }
 
 /* How the shape moves in the step if nothing holds it. */
-static mor_flight flight(const mor_world* w, const shape_slot* s)
+static mor_flight flight(const scan* k, const shape_slot* s)
 {
+    const mor_world* w = k->w;
     const mor_body* b = &w->bodies[s->body];
     if (b->kind == MOR_FIXED) return (mor_flight){ .pose = s->pose, .x = s->pose.position, .still = true };
     const mor_geometry* g = b->shapes[s->shape].geometry;
@@ -320,21 +325,23 @@ static mor_flight flight(const mor_world* w, const shape_slot* s)
         mor_vec3 u = mor_rotate(s->pose.rotation, mor_v3(0, 0, 1));
         tumble = mor_norm(mor_cross(u, b->w));
     }
+    const mor_vec3 v = b->tree >= 0 ? mor_madd(b->v, w->h, w->gravity) : b->v;
     return (mor_flight){ .pose = s->pose,
                          .x = b->x,
                          .tumble = tumble,
-                         .v = b->tree >= 0 ? mor_madd(b->v, w->h, w->gravity) : b->v,
+                         .v = k->blow ? mor_add(v, k->blow[s->body]) : v,
                          .w = b->w,
                          .arm = s->arm,
                          .yields = b->tree >= 0 && b->mass.mass > 0.0 ? 1.0 / b->mass.mass : 0.0 };
 }
 
 /* At most eight points, and those that land in this step. */
-static int points_that_carry(const mor_world* w, const mor_geometry* ga, const mor_geometry* gb, const shape_slot* a,
+static int points_that_carry(const scan* k, const mor_geometry* ga, const mor_geometry* gb, const shape_slot* a,
                              const shape_slot* b, mor_point* points, int n)
 {
+    const mor_world* w = k->w;
     if (n <= RESTING_POINTS) return n;
-    const mor_flight fa = flight(w, a), fb = flight(w, b);
+    const mor_flight fa = flight(k, a), fb = flight(k, b);
     double later[MOR_MAX_POINTS];
     for (int i = 0; i < n; i++) later[i] = points[i].gap + w->h * mor_flight_rate(&fa, &fb, &points[i], 0.0);
     double size = mor_min(ga->radius, gb->radius), level = 1e-5 * size; /* surfaces this level carry together */
@@ -365,7 +372,7 @@ static int points_that_act(const scan* k, const mor_near_pair* pair, const shape
     }
     mor_contact meet = { .restitution = 0.0 };
     if (k->bounces) mor_world_combine(w, pair->a, pair->shape_a, pair->b, pair->shape_b, &meet);
-    mor_sweep s = { test, swap, ga, gb, { flight(w, a), flight(w, b) }, w->h, pair->reach, meet.restitution > 0.0 };
+    mor_sweep s = { test, swap, ga, gb, { flight(k, a), flight(k, b) }, w->h, pair->reach, meet.restitution > 0.0 };
     return mor_sweep_contacts(&s, points, near);
 }
 
@@ -387,7 +394,9 @@ static bool near_pair(const scan* k, int i, int j, uint32_t* words, const shape_
         return false;
     double spin = ((*a)->speed - mor_norm(ba->v)) * (ba->kind != MOR_FIXED) +
                   ((*b)->speed - mor_norm(bb->v)) * (bb->kind != MOR_FIXED);
-    double motion = w->h * (mor_norm(mor_sub(ba->v, bb->v)) + spin + w->surprise) + w->h * w->h * mor_norm(w->gravity);
+    mor_vec3 slip = mor_sub(ba->v, bb->v);
+    if (k->blow) slip = mor_add(slip, mor_sub(k->blow[(*a)->body], k->blow[(*b)->body]));
+    double motion = w->h * (mor_norm(slip) + spin + w->surprise) + w->h * w->h * mor_norm(w->gravity);
     double epsilon = mor_pair_epsilon(k->o, ba->shapes[(*a)->shape].geometry, bb->shapes[(*b)->shape].geometry);
     double reach = epsilon + (k->o->reach == 0 ? k->sweep * motion : 0.0);
     *out = (mor_near_pair){ ba,         bb,         (*a)->body, (*b)->body, (*a)->shape, (*b)->shape,
@@ -410,7 +419,7 @@ static int pair_points(scan* k, const shape_slot* a, const shape_slot* b, const 
     }
     int n = mor_pair_run(test, swap, ga, &a->pose, gb, &b->pose, pair->reach, pair->words, points);
     if (n > 0) n = points_that_act(k, pair, a, b, test, swap, points, n);
-    if (ga->kind != MOR_CHAIN && gb->kind != MOR_CHAIN) n = points_that_carry(w, ga, gb, a, b, points, n);
+    if (ga->kind != MOR_CHAIN && gb->kind != MOR_CHAIN) n = points_that_carry(k, ga, gb, a, b, points, n);
     if (n > 0 && k->o->activation == 1) /* one feature is near: report every one */
         n = mor_pair_run(test, swap, ga, &a->pose, gb, &b->pose, 1e9, pair->words, points);
     return n;
@@ -616,6 +625,15 @@ static int cached_from(const mor_buffer* cache, int i, int j)
     return low;
 }
 
+static void test_run(scan* k, const mor_index_pair* pairs, int begin, int end)
+{
+    for (int i = begin; i < end; i++) {
+        int before = k->found->contacts->count;
+        test_pair(k, pairs[i].i, pairs[i].i, pairs[i].j, true);
+        if (k->met) k->met[i] = k->found->contacts->count > before;
+    }
+}
+
 static void scan_part(void* user, int index, int worker)
 {
     (void)worker;
@@ -637,7 +655,7 @@ static void scan_part(void* user, int index, int worker)
         k.cursor = cached_from(&k.bp->cache[0], at->i, at->j);
         k.kept_cursor = k.kept ? mor_kept_from(k.kept, at->i, at->j) : 0;
     }
-    for (int i = begin; i < end; i++) test_pair(&k, shared->pairs[i].i, shared->pairs[i].i, shared->pairs[i].j, true);
+    test_run(&k, shared->pairs, begin, end);
     shared->code[index] = k.code;
 }
 
@@ -680,7 +698,35 @@ static void test_pairs(scan* k, const mor_index_pair* pairs, int count)
         put_together(k, &shared);
         return;
     }
-    for (int i = 0; i < count; i++) test_pair(k, pairs[i].i, pairs[i].i, pairs[i].j, true);
+    test_run(k, pairs, 0, count);
+}
+
+/* Pairs that had no contact but may get one because a blow changes the speed of one of them (struck.h); then those that
+ * these may strike in turn. They are not remembered: pairs are looked up in order. */
+static void test_struck(scan* k, const mor_index_pair* pairs, int count)
+{
+    enum { ROUNDS = 4 };
+    const mor_world* w = k->w;
+    const shape_slot* shapes = k->bp->shapes.data;
+    mor_vec3* blow = k->bp->blow.data;
+    memset(blow, 0, (size_t)w->body_count * sizeof *blow);
+    k->kept = k->keep = NULL;
+    for (int round = 0, first = 0; round < ROUNDS && !k->code; round++) {
+        int known = k->found->contacts->count;
+        if (!mor_struck_add(w, k->found->contacts->data, first, known, blow)) break;
+        k->blow = blow;
+        for (int p = 0; p < count && !k->code; p++) {
+            if (k->met[p]) continue;
+            const shape_slot *a = &shapes[pairs[p].i], *b = &shapes[pairs[p].j];
+            mor_vec3 slip = mor_sub(blow[b->body], blow[a->body]);
+            if (!(w->h * mor_norm(slip) > a->epsilon + b->epsilon)) continue;
+            int before = k->found->contacts->count;
+            test_pair(k, pairs[p].i, pairs[p].i, pairs[p].j, false);
+            k->met[p] = k->found->contacts->count > before;
+        }
+        first = known;
+    }
+    k->blow = NULL;
 }
 
 /* Pairs at rest are looked up in list[0], if anything is known of them, and go to list[1]. */
@@ -728,7 +774,13 @@ mor_code mor_detect(mor_broad_phase* bp, mor_found* found, const mor_collision_o
     keep_in(&k, known, bp->kept_unbounded);
     test_unbounded(&k);
     keep_in(&k, known, bp->kept);
+    const bool struck = !narrow && o->reach == 0 && mor_struck_count(w);
+    if (struck && (!mor_buffer_reserve(&w->allocator, &bp->met, count, sizeof(bool)) ||
+                   !mor_buffer_reserve(&w->allocator, &bp->blow, w->body_count, sizeof(mor_vec3))))
+        return mor_fail(error, MOR_SYSTEM, "out of memory in collision detection");
+    k.met = struck ? bp->met.data : NULL;
     test_pairs(&k, pairs, count);
+    if (struck) test_struck(&k, pairs, count);
     mor_buffer t = bp->cache[0];
     bp->cache[0] = bp->cache[1];
     bp->cache[1] = t;
