@@ -364,10 +364,12 @@ static mor_polyhedron* merge(const mor_surface* m, int point_count, loops* out)
 
 static mor_polyhedron* refuse_dent(const mor_surface* m, const dent* d, mor_vec3 p, int vertex)
 {
-    mor_fail(m->error, MOR_BAD_INPUT,
-             "%s: not convex: vertex %d (%g, %g, %g) lies %g m outside the plane of face %d; use a compound of convex "
-             "pieces, or its hull if the hollow does not matter",
-             m->shape, vertex, p.x, p.y, p.z, d->depth, d->face);
+    mor_fail(
+        m->error, MOR_BAD_INPUT,
+        "%s: not convex: vertex %d (%g, %g, %g) lies %g m outside the plane of face %d; cut it into convex "
+        "pieces (in scenes: decompose: {} beside mesh), or take its hull (hull: { mesh: FILE }) if the hollow does "
+        "not matter",
+        m->shape, vertex, p.x, p.y, p.z, d->depth, d->face);
     return NULL;
 }
 

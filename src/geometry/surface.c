@@ -341,7 +341,7 @@ static bool surface_ok(mor_surface* m, int point_count)
     if (euler != 2) {
         mor_fail(m->error, MOR_BAD_INPUT,
                  "%s: %d vertices - %d edges + %d faces = %d instead of 2: it has a hole through it or touches itself "
-                 "in a point; use a compound of convex pieces",
+                 "in a point; cut it into convex pieces (in scenes: decompose: {} beside mesh)",
                  m->shape, used, m->corner_count / 2, m->face_count, euler);
         return false;
     }
