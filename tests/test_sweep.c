@@ -224,6 +224,7 @@ static void bad_plans_are_refused_with_their_place(void** state)
     static const struct {
         const char *text, *says;
     } cases[] = {
+        { "a secret that is no plan", "must be a mapping (key: value), not a text; its keys: moreau-sweep" },
         { "scene: a\n", "has no 'moreau-sweep'" },
         { "moreau-sweep: 2\nscene: a\n", "plan.yaml:1:15: " },
         { "moreau-sweep: 1\n", "needs a scene" },

@@ -253,9 +253,12 @@ mor_code mor_keys_read(const mor_key_table* table, const mor_node* node, int dim
         }
 
     char list[400], text[80];
+    /* a file that is a text is none of ours: it is not quoted */
+    bool whole = node->kind == MOR_NODE_SCALAR && node->line == 1 && node->column == 1;
     if (node->kind != MOR_NODE_MAP)
         return mor_node_fail(node, error, "%s must be a mapping (key: value), not %s; its keys: %s", table->title,
-                             mor_node_describe(node, text), list_keys(table, dimension, list, sizeof list));
+                             whole ? "a text" : mor_node_describe(node, text),
+                             list_keys(table, dimension, list, sizeof list));
     mor_code code = MOR_OK;
     for (const mor_node* n = node->first; n && code == MOR_OK; n = n->next) {
         const mor_key* k = table->keys;
