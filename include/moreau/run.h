@@ -46,19 +46,30 @@ typedef struct mor_start_limit {
     double by;       /* how far [rad, m] */
 } mor_start_limit;
 
-/* What is wrong with a state before a step: bodies that overlap and joints outside their limits. */
+/* A joint whose frames are not together. */
+typedef struct mor_start_open {
+    char joint[160]; /* its name */
+    double by;       /* how far it is open [m, rad] */
+    double left;     /* what is left when bodies have been moved to close all joints; more than the tolerance of
+                        method.stabilisation: joints exclude each other */
+} mor_start_open;
+
+/* What is wrong with a state before a step: bodies that overlap, joints outside their limits, joints that are open. */
 typedef struct mor_start {
     double penetration;      /* deepest overlap [m], 0: none */
     char pair[2][64];        /* the bodies that overlap most; "": none do */
     int overlaps;            /* pairs of bodies that overlap */
     mor_start_limit* limits; /* limit_count of them; mor_start_free */
     int limit_count;         /* joints outside their limits */
+    mor_start_open* open;    /* open_count of them; mor_start_free */
+    int open_count;          /* joints that are open by more than their tolerance */
+    bool exclusive;          /* some cannot be closed together: they stay open, and the run holds them so */
 } mor_start;
 
 /* Looks at the state now. Changes nothing but caches. Contacts of a collision stage of the caller's are not looked for.
  * MOR_BAD_INPUT: a pair of shapes has no test; MOR_SYSTEM: out of memory. */
 MOR_API mor_code mor_world_look(mor_world* world, mor_start* start, mor_error* error);
-/* Frees the list of limits. */
+/* Frees the lists. */
 MOR_API void mor_start_free(mor_start* start);
 
 /* Energies and works over the run [J]. docs/notation.md defines the works. */

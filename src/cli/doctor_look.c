@@ -134,6 +134,10 @@ void mor_doctor_look(mor_doctor* d, mor_world* w)
             "limits of joints are in rad and m.",
             start.limits[i].joint, start.limits[i].by);
     if (start.limit_count > 5) say(d, true, "... and %d more joints outside their limits.", start.limit_count - 5);
+    if (start.exclusive)
+        say(d, true,
+            "Joints exclude each other: moving bodies leaves '%s' open by %.3g. Check points, axes and lengths.",
+            start.open[0].joint, start.open[0].left);
     mor_start_free(&start);
     look_at_units(d, w);
     look_at_masses(d, w);

@@ -242,6 +242,23 @@ static void tell_notes(const session* s)
     if (count > MOST && !s->a->verbose) fprintf(stderr, "... and %d more notes (--verbose)\n", count - MOST);
 }
 
+/* Joints that are open before the first step, and what becomes of them. */
+static void tell_open(const mor_start* start)
+{
+    enum { MOST = 4 };
+    for (int i = 0; i < start->open_count && i < MOST; i++) {
+        const mor_start_open* o = &start->open[i];
+        fprintf(stderr, "moreau: note: at the start joint '%s' is open by %.3g; ", o->joint, o->by);
+        if (start->exclusive) fprintf(stderr, "bodies are moved to close it, which leaves %.3g\n", o->left);
+        else fprintf(stderr, "bodies are moved to close it\n");
+    }
+    if (start->open_count > MOST)
+        fprintf(stderr, "moreau: note: ... and %d more open joints\n", start->open_count - MOST);
+    if (start->exclusive)
+        fprintf(stderr, "moreau: warning: joints exclude each other: no placement was found that closes them all, and "
+                        "they are held as open as they are; check their points, axes and lengths\n");
+}
+
 /* What the scene overlaps before the first step, and what becomes of it. */
 static void tell_start(const session* s)
 {
@@ -255,6 +272,7 @@ static void tell_start(const session* s)
         fprintf(stderr, "moreau: note: at the start joint '%s' is outside its limits by %.3g; %s\n",
                 start->limits[i].joint, start->limits[i].by, what);
     if (start->limit_count > 4) fprintf(stderr, "moreau: note: ... and %d more joints\n", start->limit_count - 4);
+    tell_open(start);
 }
 
 static int simulate(session* s)

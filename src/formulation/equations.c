@@ -42,6 +42,7 @@ struct mor_equations {
     int *number, *offset; /* of a block among those solved, -1: not one; of its rows among theirs */
     int n;
     mor_block_cholesky* factor;   /* NULL: no rows */
+    double e;                     /* the shift, or more of it */
     double *shift, *x, *r, *room; /* e D; answer and right-hand side of the rows solved; dof + 3 n */
     double enough;                /* m/s: an answer with at most this error needs no solver; 0: it does */
 };
@@ -77,7 +78,7 @@ MOR_ALWAYS_INLINE bool assemble_body(const mor_step_form* step, const mor_equati
         }
         double* shift = q->shift + q->offset[number[b]];
         for (int d = 0; d < n; d++) {
-            shift[d] = own[d * n + d] > 0.0 ? SHIFT * own[d * n + d] : 1.0;
+            shift[d] = own[d * n + d] > 0.0 ? q->e * own[d * n + d] : 1.0;
             own[d * n + d] += shift[d];
         }
     }
@@ -152,12 +153,13 @@ static double iterate(const mor_step_form* step, const mor_equations* q, double 
 }
 
 /* The blocks with active[block]; NULL: the equations. */
-static mor_equations* factor_blocks(const mor_step_form* step, const bool* active, mor_arena* arena)
+static mor_equations* factor_blocks(const mor_step_form* step, const bool* active, double e, mor_arena* arena)
 {
     mor_equations* q = mor_arena_zero(arena, 1, sizeof *q);
     int* dims = mor_arena_alloc(arena, (size_t)step->block_count * sizeof *dims);
     int count = 0, n = 0;
     if (!q || !dims) return NULL;
+    q->e = e;
     q->number = mor_arena_alloc(arena, (size_t)step->block_count * sizeof *q->number);
     q->offset = mor_arena_alloc(arena, ((size_t)step->block_count + 1) * sizeof *q->offset);
     if (!q->number || !q->offset) return NULL;
@@ -227,7 +229,7 @@ static bool solve_blocks(const mor_step_form* step, const bool* active, const do
                          double* left, mor_arena* arena)
 {
     size_t mark = mor_arena_mark(arena);
-    mor_equations* q = factor_blocks(step, active, arena);
+    mor_equations* q = factor_blocks(step, active, SHIFT, arena);
     bool ok = q && solve_rows(step, q, rhs, accuracy, p, left);
     mor_arena_release(arena, mark);
     return ok;
@@ -235,7 +237,12 @@ static bool solve_blocks(const mor_step_form* step, const bool* active, const do
 
 mor_equations* mor_equations_factor(const mor_step_form* step, mor_arena* arena)
 {
-    return factor_blocks(step, NULL, arena);
+    return factor_blocks(step, NULL, SHIFT, arena);
+}
+
+mor_equations* mor_equations_factor_damped(const mor_step_form* step, double e, mor_arena* arena)
+{
+    return factor_blocks(step, NULL, mor_max(e, SHIFT), arena);
 }
 
 void mor_equations_solve_once(const mor_step_form* step, mor_equations* q, const double* rhs, double* p)

@@ -14,6 +14,9 @@ bool mor_equations_solve(const mor_step_form* step, const double* rhs, double* p
  * left of them. */
 typedef struct mor_equations mor_equations;
 mor_equations* mor_equations_factor(const mor_step_form* step, mor_arena* arena);
+/* W_ee + e D in place of W_ee, D its diagonal, e at least 1e-9: a damped step towards rows that may contradict each
+ * other (step/close_joints.c). */
+mor_equations* mor_equations_factor_damped(const mor_step_form* step, double e, mor_arena* arena);
 void mor_equations_solve_once(const mor_step_form* step, mor_equations* equations, const double* rhs, double* p);
 
 /* An answer with at most this error [m/s] needs no solver. */

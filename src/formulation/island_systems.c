@@ -301,9 +301,11 @@ bool mor_write_islands(mor_step* step, const mor_island_lists* g)
         island->tree_of = g->tree_list + g->tree_start[i];
         island->rows = g->row_list + g->row_start[i];
         island->row_block_count = g->row_start[i + 1] - g->row_start[i];
+        island->wide = island->row_block_count > 0 && !w->stored &&
+                       mor_rows_hold(w, island->rows, island->row_block_count, step->equations);
         if (w->joints.count && !w->stored && !step->equations)
             mor_springs_settle(step, island->rows, island->row_block_count, island->tree_of, s->tree_count,
-                               s->contact_count > 0);
+                               s->contact_count > 0 || island->wide);
         k.places[i] = at;
         begin_island(&k, i);
         bool whole =

@@ -40,6 +40,7 @@ typedef struct mor_island {
     double energy;                   /* of mechanisms before the step [J] (step/mechanism_energy.c) */
     struct mor_equations* equations; /* of an island with nothing but equations, or NULL (step/solve.c) */
     int kept;                        /* which of the islands that are kept it repeats, or -1 */
+    bool wide;                       /* joints of it are too far open for its rows (formulation/wide.c) */
     bool one_sided, skip; /* integrators (step/smooth_step.c): it has contacts or bounded rows; it needs no solve */
 } mor_island;
 

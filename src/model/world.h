@@ -172,6 +172,8 @@ typedef struct mor_joint {
     double correction[6]; /* m/s: what the stabilisation added to the last step's motion (step/stabilise.c) */
     double before[2][6];  /* those of the two steps before it */
     int spring;           /* the tree that stands for its spring and damper, -1: none */
+    bool apart;           /* it cannot be closed together with others (step/close_joints.c) */
+    bool held;            /* of drafts: its island is `wide` in this step (formulation/wide.c) */
     bool articulated;     /* a tree of links holds it: no equations, only motor and spring (articulate.c) */
     mor_joint_look look;  /* of drafts only */
 } mor_joint;
@@ -260,8 +262,9 @@ struct mor_world {
     mor_buffer joints;         /* mor_joint */
     struct mor_stored* stored; /* a world made from a frame (model/stored.h), else NULL */
     double start_depth,
-        start_work;     /* what the scene overlapped before the first step [m], and what undoing it took [J] */
-    double joint_error; /* largest |phi| at the end of the last step [m, rad] */
+        start_work;       /* what the scene overlapped before the first step [m], and what undoing it took [J] */
+    uint32_t joints_seen; /* revision + 1 of the world whose joints were looked at (step/close_joints.c); 0: never */
+    double joint_error;   /* largest |phi| at the end of the last step [m, rad] */
 
     mor_material* materials;
     int material_count, material_capacity;

@@ -113,6 +113,8 @@ static void copy_motion(const mor_body* from, mor_body* to)
 static void copy_joint(const mor_joint* from, mor_joint* to)
 {
     to->coordinate = from->coordinate;
+    to->apart = from->apart;
+    to->held = false;
     memcpy(to->memory, from->memory, sizeof to->memory);
     memcpy(to->correction, from->correction, sizeof to->correction);
     memcpy(to->before, from->before, sizeof to->before);

@@ -88,7 +88,9 @@ void mor_projection_bias(const mor_island* island, double* bias, bool* keep)
         int block = s->contact_count + r, row = s->blocks[block].row;
         bool counts = b->kind == MOR_BLOCK_EQUATION || !isnan(b->gap);
         if (keep) keep[block] = counts;
-        for (int d = 0; counts && d < b->dim; d++) bias[row + d] = b->kind == MOR_BLOCK_EQUATION ? b->phi[d] : b->gap;
+        bool equation = b->kind == MOR_BLOCK_EQUATION;
+        for (int d = 0; counts && d < b->dim; d++)
+            bias[row + d] = !equation ? b->gap : island->wide ? 0.0 : b->phi[d]; /* wide: close_joints.c */
     }
 }
 

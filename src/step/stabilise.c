@@ -33,29 +33,15 @@
 #include "linalg/rows.h"
 #include "model/joints.h"
 #include "problem/step.h"
+#include "step/close_joints.h"
 #include "step/draft.h"
 
 #include <string.h>
 
 enum { ROUNDS = 10 };
 
-#define SMALL 3e-5          /* of the radius of the smallest shape on a joint: what a joint may be open */
 #define ROUNDING 1e-12      /* of the velocities of an island: rows that hold within this hold */
 #define CONTRADICTION 1e-10 /* of what the rows are asked for: more is not rounding, they contradict each other */
-
-/* What joints may be open: the option, or less between small bodies. Closing a joint lifts bodies. */
-static double position_tolerance(const mor_world* w)
-{
-    const mor_joint* joints = w->joints.data;
-    double least = w->options.position_tolerance;
-    for (int j = 0; j < w->joints.count; j++)
-        for (int side = 0; side < 2; side++) {
-            const mor_body* b = joints[j].body[side] >= 0 ? &w->bodies[joints[j].body[side]] : NULL;
-            for (int s = 0; b && b->tree >= 0 && s < b->shape_count; s++)
-                if (b->shapes[s].geometry->radius > 0.0) least = mor_min(least, SMALL * b->shapes[s].geometry->radius);
-        }
-    return least;
-}
 
 /* delta = M^-1 G p with W p = rhs, for one island; false if it cannot be solved. */
 static bool correction(const mor_step* k, const mor_system* s, const double* rhs, double* delta)
@@ -109,6 +95,7 @@ static mor_code correct(mor_step* k, bool velocity, double tolerance, double* la
         double* rhs = mor_arena_alloc(k->arena, (size_t)s->row_count * sizeof *rhs);
         double* delta = mor_arena_alloc(k->arena, (size_t)s->dof * sizeof *delta);
         if (!rhs || !delta) return MOR_SYSTEM;
+        if (k->islands[i].wide && !velocity) continue; /* close_joints.c */
         double size = violation(&k->islands[i], velocity, rhs);
         if (!(size <= *largest)) *largest = size;
         if (size > tolerance && correction(k, s, rhs, delta)) apply(k->w, &k->islands[i], delta, velocity);
@@ -182,12 +169,20 @@ mor_code mor_stabilise_velocities(mor_step* k)
     if (code) return code;
     w->joint_error = mor_joint_error_kept(w);
     if (w->options.stabilisation == MOR_STABILISE_IMPULSE || w->options.stabilisation == MOR_STABILISE_PROJECTION) {
-        double tolerance = position_tolerance(w);
+        double tolerance = mor_joint_tolerance(w);
         if (w->joint_error > tolerance) {
+            mor_trial before;
+            size_t mark = mor_arena_mark(k->arena);
+            if (!mor_trial_begin(k, &before)) return MOR_SYSTEM;
             code = correct_positions(k, tolerance, ROUNDS);
+            if (!code) code = mor_close_lost_joints(k, &before);
+            mor_arena_release(k->arena, mark);
             w->joint_error = mor_joint_error_kept(w);
         }
+        if (!code) code = mor_close_wide_joints(k);
         if (!code) code = correct_velocities(k, w->options.velocity_tolerance);
+    } else {
+        code = mor_close_wide_joints(k);
     }
     return code;
 }
@@ -337,6 +332,7 @@ static bool begin_parts(mor_step* k, part* parts)
         const mor_island* island = &k->islands[i];
         size_t bytes = (size_t)island->system.row_count * sizeof(double);
         begin_corrections(k->w, island, false);
+        parts[i].plain = island->wide;
         parts[i].first = mor_arena_alloc(k->arena, bytes);
         parts[i].mover.bias = mor_arena_alloc(k->arena, bytes);
         if (!parts[i].first || !parts[i].mover.bias) return false;
@@ -414,7 +410,7 @@ mor_code mor_stabilise_positions(mor_step* k, void (*solve)(mor_step* step, int 
     mor_trial start;
     part* parts = mor_arena_zero(k->arena, (size_t)k->rough + 1, sizeof *parts);
     if (!parts || !mor_trial_begin(k, &start) || !begin_parts(k, parts)) return MOR_SYSTEM;
-    double before = INFINITY, tolerance = position_tolerance(w);
+    double before = INFINITY, tolerance = mor_joint_tolerance(w);
     bool good = k->status == MOR_SOLVED || drop_contradictions(k, parts, solve);
     for (int round = 0; round < ROUNDS && good; round++) {
         double largest = try_step(k, &start, parts, tolerance);
@@ -442,7 +438,12 @@ double mor_world_assemble(mor_world* w)
 {
     mor_step* k = w->own;
     if (w->joints.count == 0 || mor_step_take(w, k)) return w->joint_error = mor_world_joint_error(w);
+    mor_trial before;
+    size_t mark = mor_arena_mark(k->arena);
+    if (!mor_trial_begin(k, &before)) return w->joint_error = mor_world_joint_error(w);
     correct_positions(k, 1e-12, 200);
+    mor_close_lost_joints(k, &before);
+    mor_arena_release(k->arena, mark);
     mor_step_give_motion(w, k);
     w->detected = false;
     return w->joint_error = mor_world_joint_error(w);

@@ -25,6 +25,8 @@ typedef struct mor_trial {
 /* Keeps the state of the draft in the step's arena (false: out of memory), and puts it back. */
 bool mor_trial_begin(const mor_step* step, mor_trial* trial);
 void mor_trial_end(mor_world* draft, const mor_trial* trial);
+/* Puts one tree back. */
+void mor_trial_end_tree(mor_world* draft, const mor_trial* trial, int tree);
 
 /* Moves all bodies and robots of the draft by the velocities of the step (step/integrate.c). */
 void mor_integrate_bodies(mor_step* step);

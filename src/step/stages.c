@@ -12,6 +12,7 @@
 #include "control/control.h"
 #include "formulation/assemble.h"
 #include "formulation/immovable.h"
+#include "step/close_joints.h"
 #include "step/draft.h"
 #include "step/rest.h"
 #include "step/surprise.h"
@@ -166,6 +167,7 @@ mor_code mor_do_user(mor_world* w, mor_step* k, mor_error* error)
     begin_with(w, k);
     mor_code code = check_methods(w, error);
     if (!code && !mor_world_leave_out(w)) code = mor_fail(error, MOR_SYSTEM, "out of memory");
+    if (!code) code = mor_joints_begin(w, k);
     if (!code && w->step == 0 && settles(w)) code = settle(w, k, error);
     if (code) return code;
     if (!w->on_user) return mor_step_take(w, k);

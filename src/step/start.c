@@ -1,10 +1,13 @@
-/* What is wrong with a state before its first step: overlaps and joints outside their limits (moreau/run.h). */
+/* What is wrong with a state before its first step: overlaps, joints outside their limits, joints that are open
+ * (moreau/run.h). */
 #include "base/elementary.h"
 #include "collision/self_pairs.h"
 #include "formulation/assemble.h"
+#include "formulation/rows.h"
 #include "model/articulated.h"
 #include "model/joints.h"
 #include "moreau/run.h"
+#include "step/close_joints.h"
 #include "step/draft.h"
 
 #include <stdio.h>
@@ -61,11 +64,40 @@ static void find_overlaps(const mor_world* w, const mor_contact* c, int count, m
     }
 }
 
-mor_code mor_world_look(mor_world* world, mor_start* s, mor_error* error)
+static double error_of(const mor_world* w, int joint)
 {
-    *s = (mor_start){ 0 };
-    if (!find_limits(world, s)) return mor_fail(error, MOR_SYSTEM, "out of memory");
-    if (!mor_world_leave_out(world)) return mor_fail(error, MOR_SYSTEM, "out of memory");
+    mor_joint_row rows[6];
+    int n = mor_joint_equations(w, &((const mor_joint*)w->joints.data)[joint], rows);
+    double square = 0.0;
+    for (int d = 0; d < n; d++) square += rows[d].phi * rows[d].phi;
+    return sqrt(square);
+}
+
+/* Joints that are open, and what closing them in the draft leaves. */
+static mor_code find_open(mor_world* world, mor_start* s)
+{
+    double tolerance = mor_joint_tolerance(world);
+    const bool close = world->options.stabilisation != MOR_STABILISE_NONE;
+    for (int i = 0; i < world->joints.count; i++) s->open_count += error_of(world, i) > tolerance;
+    if (s->open_count == 0 || world->stored) return MOR_OK;
+    s->open = calloc((size_t)s->open_count, sizeof *s->open);
+    if (!s->open || mor_step_take(world, world->own) || (close && mor_joints_close(world->own))) return MOR_SYSTEM;
+    for (int i = 0, at = 0; i < world->joints.count && at < s->open_count; i++) {
+        const mor_joint* j = &((const mor_joint*)world->own->w->joints.data)[i];
+        double by = error_of(world, i);
+        if (!(by > tolerance)) continue;
+        mor_start_open* o = &s->open[at++];
+        snprintf(o->joint, sizeof o->joint, "%s", j->def.name);
+        o->by = by;
+        o->left = error_of(world->own->w, i);
+        s->exclusive = s->exclusive || j->apart;
+    }
+    return MOR_OK;
+}
+
+/* Overlaps, by contacts in a draft. */
+static mor_code find_contacts(mor_world* world, mor_start* s, mor_error* error)
+{
     if (world->on_collide || !world->collision) return MOR_OK;
     if (mor_step_take(world, world->own)) return mor_fail(error, MOR_SYSTEM, "out of memory");
     const mor_world* w = world->own->w;
@@ -77,9 +109,19 @@ mor_code mor_world_look(mor_world* world, mor_start* s, mor_error* error)
     return code;
 }
 
+mor_code mor_world_look(mor_world* world, mor_start* s, mor_error* error)
+{
+    *s = (mor_start){ 0 };
+    if (!find_limits(world, s) || !mor_world_leave_out(world) || find_open(world, s))
+        return mor_fail(error, MOR_SYSTEM, "out of memory");
+    return find_contacts(world, s, error);
+}
+
 void mor_start_free(mor_start* s)
 {
     free(s->limits);
+    free(s->open);
     s->limits = NULL;
-    s->limit_count = 0;
+    s->open = NULL;
+    s->limit_count = s->open_count = 0;
 }

@@ -11,10 +11,12 @@ static void carry_robot(mor_robot* r, double* at, bool store)
         memcpy(at, &r->base, sizeof r->base);
         memcpy(at + 7, r->s, n * sizeof(double));
         memcpy(at + 7 + n, r->nu, N * sizeof(double));
+        at[7 + n + N] = r->projected;
     } else {
         memcpy(&r->base, at, sizeof r->base);
         memcpy(r->s, at + 7, n * sizeof(double));
         memcpy(r->nu, at + 7 + n, N * sizeof(double));
+        r->projected = at[7 + n + N];
     }
 }
 
@@ -29,23 +31,40 @@ bool mor_trial_begin(const mor_step* k, mor_trial* s)
         s->bodies[i] = (mor_trial_motion){ b->x, b->v, b->w, b->L, b->q, b->angle };
     }
     for (int i = 0; i < w->robot_count; i++) {
-        size_t count = (size_t)(7 + mor_robot_joint_count(w->robots[i]->model) + mor_robot_dof(w->robots[i]->model));
+        size_t count = (size_t)(8 + mor_robot_joint_count(w->robots[i]->model) + mor_robot_dof(w->robots[i]->model));
         if (!(s->robots[i] = mor_arena_alloc(k->arena, count * sizeof(double)))) return false;
         carry_robot(w->robots[i], s->robots[i], true);
     }
     return true;
 }
 
+static void put_back(mor_world* w, const mor_trial* s, int body)
+{
+    const mor_trial_motion* m = &s->bodies[body];
+    mor_body* b = &w->bodies[body];
+    b->x = m->x, b->v = m->v, b->w = m->w, b->L = m->L, b->q = m->q, b->angle = m->angle;
+}
+
+static void put_back_robot(mor_world* w, const mor_trial* s, int robot)
+{
+    mor_robot* r = w->robots[robot];
+    carry_robot(r, s->robots[robot], false);
+    mor_robot_update(r->model, r->work, &r->base, r->s, r->nu);
+}
+
 void mor_trial_end(mor_world* w, const mor_trial* s)
 {
-    for (int i = 0; i < w->body_count; i++) {
-        const mor_trial_motion* m = &s->bodies[i];
-        mor_body* b = &w->bodies[i];
-        b->x = m->x, b->v = m->v, b->w = m->w, b->L = m->L, b->q = m->q, b->angle = m->angle;
-    }
-    for (int i = 0; i < w->robot_count; i++) {
-        mor_robot* r = w->robots[i];
-        carry_robot(r, s->robots[i], false);
-        mor_robot_update(r->model, r->work, &r->base, r->s, r->nu);
-    }
+    for (int i = 0; i < w->body_count; i++) put_back(w, s, i);
+    for (int i = 0; i < w->robot_count; i++) put_back_robot(w, s, i);
+}
+
+void mor_trial_end_tree(mor_world* w, const mor_trial* s, int tree)
+{
+    const mor_tree* t = &w->trees[tree];
+    if (t->body >= 0) put_back(w, s, t->body);
+    if (!t->robot) return;
+    for (int l = 0; l < mor_robot_link_count(t->robot->model); l++)
+        if (t->robot->bodies[l] >= 0) put_back(w, s, t->robot->bodies[l]);
+    for (int i = 0; i < w->robot_count; i++)
+        if (w->robots[i] == t->robot) put_back_robot(w, s, i);
 }

@@ -303,6 +303,16 @@ static void write_start(mor_json* json, const mor_world* w, const mor_start* sta
         mor_json_end(json);
     }
     mor_json_end(json);
+    mor_json_list(json, "open");
+    for (int i = 0; i < start->open_count; i++) {
+        mor_json_object(json, NULL);
+        mor_json_text(json, "joint", start->open[i].joint);
+        mor_json_number(json, "by", start->open[i].by);
+        mor_json_number(json, "left", start->open[i].left);
+        mor_json_end(json);
+    }
+    mor_json_end(json);
+    mor_json_bool(json, "exclusive", start->exclusive);
     write_left_out(json, w);
     mor_json_end(json);
 }
