@@ -285,12 +285,12 @@ static void actuator_dynamics_are_exact_at_any_step(void** state)
 {
     (void)state;
     const double f = 5.0, w = 2.0 * PI * f, I = 0.5, c = 2.0, T = 0.32;
-    for (int order = 1; order <= 2; order++)
+    for (int order = 1; order <= 4; order++) /* 2: it swings; 3: critical; 4: it creeps */
         for (int coarse = 0; coarse < 2; coarse++) {
-            double zeta = 0.6, h = coarse ? 0.016 : 0.002;
+            double zeta = order == 2 ? 0.6 : order == 3 ? 1.0 : 2.0, h = coarse ? 0.016 : 0.002;
             rig r = make(1, I, 1, 0, h);
             put(&r, NULL);
-            motors(&r, (mor_motors){ .bandwidth = &f, .damping_ratio = order == 2 ? &zeta : NULL });
+            motors(&r, (mor_motors){ .bandwidth = &f, .damping_ratio = order > 1 ? &zeta : NULL });
             mor_controller_def d = plain();
             d.target = &c;
             controller(&r, "torque", d);
@@ -299,14 +299,51 @@ static void actuator_dynamics_are_exact_at_any_step(void** state)
             if (order == 1) {
                 expected = c / I * (T - (1.0 - exp(-w * T)) / w);
             } else { /* step response integrated once: T - 2 zeta/w + (tail), from the equation itself */
-                double d_ = w * sqrt(1 - zeta * zeta), e = exp(-zeta * w * T);
+                double d_ = w * sqrt(fabs(1 - zeta * zeta)), e = exp(-zeta * w * T);
+                double C = order == 2 ? cos(d_ * T) : cosh(d_ * T);
+                double S = order == 2 ? sin(d_ * T) / d_ : order == 3 ? T : sinh(d_ * T) / d_;
                 /* of tau/c - 1 */
-                double y = -e * (cos(d_ * T) + zeta * w / d_ * sin(d_ * T)), v = e * w * w / d_ * sin(d_ * T);
+                double y = -e * (C + zeta * w * S), v = e * w * w * S;
                 expected = c / I * (T - (v + 2 * zeta * w * (y + 1.0)) / (w * w));
             }
             assert_near(speed(&r), expected, 1e-11);
             end(&r);
         }
+}
+
+/* The torque of gravity is known by the lever; a sensor and a controller are what was asked for. */
+static void what_was_added_can_be_asked_for(void** state)
+{
+    (void)state;
+    rig r = make(1, 0.01, 1.5, 0.3, 0.002);
+    put(&r, (double[]){ 0.4 });
+    double tau = 0.0;
+    mor_world_gravity_torque(r.w, 0, &tau);
+    assert_near(tau, -1.5 * 9.81 * 0.3 * cos(0.4), 1e-12);
+    assert_int_equal(mor_world_sensor_count(r.w), 0);
+    mor_sensor_def s = mor_sensor_def_default();
+    s.kind = MOR_SENSOR_ENCODER, s.joint = 0, s.resolution = 0.25;
+    assert_int_equal(mor_world_add_sensor(r.w, &s, &r.error), 0);
+    assert_int_equal(mor_world_sensor_count(r.w), 1);
+    assert_true(mor_world_sensor(r.w, 0)->kind == MOR_SENSOR_ENCODER && mor_world_sensor(r.w, 0)->resolution == 0.25);
+    end(&r);
+}
+
+/* Without the limit the integral of one second would be 200 N m. */
+static void the_integral_of_a_law_stays_within_its_limit(void** state)
+{
+    (void)state;
+    for (int side = -1; side <= 1; side += 2) {
+        rig r = make(1, 1000.0, 1, 0, 0.01); /* heavy: it hardly moves */
+        put(&r, NULL);
+        mor_controller_def d = plain();
+        d.kp = (double[]){ 0.0 }, d.ki = (double[]){ 200.0 }, d.integral_limit = 3.0;
+        d.target = (double[]){ side };
+        controller(&r, "pid", d);
+        step(&r, 100);
+        assert_near(torque(&r), 3.0 * side, 1e-12);
+        end(&r);
+    }
 }
 
 static void friction_of_motors_holds_brakes_and_ends_in_a_terminal_speed(void** state)
@@ -680,6 +717,7 @@ static void the_bus_tells_by_name_and_by_callback(void** state)
     mor_bus_read(r.w, mor_bus_find(r.w, "rig.M"), M);
     mor_bus_read(r.w, mor_bus_find(r.w, "rig.h"), h);
     step(&r, 1);
+    assert_int_equal(mor_bus_subscribe(r.w, s, NULL, &last, &r.error), MOR_BAD_INPUT);
     mor_bus_read(r.w, mor_bus_find(r.w, "rig.nu"), nu1);
     mor_bus_read(r.w, mor_bus_find(r.w, "rig.nudot"), nudot);
     assert_int_equal(heard, 11);
@@ -778,6 +816,46 @@ static void bad_motors_and_sensors_are_refused_with_a_sentence(void** state)
     d.kp = NULL, d.robot = 3;
     assert_int_equal(mor_world_add_controller(r.w, &d, &r.error), -1);
     assert_int_equal(mor_world_set_control_step(r.w, -1, &r.error), MOR_BAD_INPUT);
+    assert_int_equal(mor_world_set_control_step(r.w, INFINITY, &r.error), MOR_BAD_INPUT);
+    for (int robot = -1; robot <= 1; robot += 2) { /* there is one, number 0 */
+        m = (mor_motors){ 0 };
+        assert_int_equal(mor_world_set_motors(r.w, robot, &m, &r.error), MOR_BAD_INPUT);
+        assert_non_null(strstr(r.error.text, "there is no robot number"));
+        assert_int_equal(mor_world_watch_robot(r.w, robot, &r.error), MOR_BAD_INPUT);
+        assert_int_equal(mor_world_add_foot(r.w, robot, 0, &r.error), -1);
+        assert_int_equal(mor_world_add_foot(r.w, 0, robot < 0 ? -1 : 99, &r.error), -1);
+        assert_non_null(strstr(r.error.text, "a foot needs a frame of a robot"));
+        s = mor_sensor_def_default();
+        s.robot = robot;
+        assert_int_equal(mor_world_add_sensor(r.w, &s, &r.error), -1);
+        assert_non_null(strstr(r.error.text, "there is no robot number"));
+        s.robot = 0, s.frame = robot < 0 ? -1 : 99;
+        assert_int_equal(mor_world_add_sensor(r.w, &s, &r.error), -1);
+        assert_non_null(strstr(r.error.text, "needs a link"));
+        s.kind = MOR_SENSOR_TORQUE, s.joint = s.frame;
+        assert_int_equal(mor_world_add_sensor(r.w, &s, &r.error), -1);
+        assert_int_equal(mor_world_set_target(r.w, robot, (double[]){ 0 }, &r.error), MOR_BAD_INPUT);
+        assert_non_null(strstr(r.error.text, "there is no controller number"));
+    }
+    s = mor_sensor_def_default();
+    s.kind = (mor_sensor_kind)99;
+    assert_int_equal(mor_world_add_sensor(r.w, &s, &r.error), -1);
+    assert_non_null(strstr(r.error.text, "there is no sensor kind 99"));
+    for (int k = 0; k < 5; k++) {
+        s = mor_sensor_def_default();
+        *(double*[]){ &s.noise, &s.bias, &s.resolution, &s.threshold, &s.noise }[k] = k < 4 ? -1.0 : INFINITY;
+        assert_int_equal(mor_world_add_sensor(r.w, &s, &r.error), -1);
+    }
+    m = (mor_motors){ .coupling = (double[]){ 0 } };
+    assert_int_equal(mor_world_set_motors(r.w, 0, &m, &r.error), MOR_BAD_INPUT);
+    assert_non_null(strstr(r.error.text, "the coupling matrix of the motors is singular"));
+    d = plain();
+    assert_int_equal(mor_world_add_controller(r.w, &d, &r.error), -1);
+    assert_non_null(strstr(r.error.text, "a controller needs a type"));
+    d.type = mor_library_controller(NULL, "pid");
+    assert_int_equal(mor_world_add_controller(r.w, &d, &r.error), 0);
+    assert_int_equal(mor_world_set_target(r.w, 0, (double[]){ NAN }, &r.error), MOR_BAD_INPUT);
+    assert_int_equal(mor_world_set_target(r.w, 0, (double[]){ 1 }, &r.error), MOR_OK);
     end(&r);
 }
 
@@ -791,6 +869,8 @@ int main(void)
         cmocka_unit_test(couplings_reflect_rotors_as_the_icub_torso_and_shoulder_do),
         cmocka_unit_test(coupled_motors_accelerate_as_their_mass_matrix_says),
         cmocka_unit_test(actuator_dynamics_are_exact_at_any_step),
+        cmocka_unit_test(what_was_added_can_be_asked_for),
+        cmocka_unit_test(the_integral_of_a_law_stays_within_its_limit),
         cmocka_unit_test(friction_of_motors_holds_brakes_and_ends_in_a_terminal_speed),
         cmocka_unit_test(no_motor_drives_a_joint_beyond_its_speed_limit),
         cmocka_unit_test(stiff_gains_are_stable_at_a_step_of_16_ms),

@@ -138,6 +138,24 @@ static int set_up(void** state)
     fclose(file);
     make_recording(in_folder(0, "ball.h5"), 0.7, "lemke");
     make_recording(in_folder(1, "soft.h5"), 0.4, "pgs");
+    FILE* scene = fopen(in_folder(2, "chain.yaml"), "w");
+    fprintf(scene, "moreau: 1\ndimension: 2\ntime: { step: 0.01, end: 0.1 }\nbodies:\n");
+    for (int i = 1; i <= 20; i++)
+        fprintf(scene, "  - { name: link%d, shape: { disc: 0.1 }, position: [%d, 0] }\n", i, i);
+    fprintf(scene, "  - { name: wheel, shape: { disc: 0.1 }, position: [0, 9], angular_velocity: 1.7 }\njoints:\n");
+    for (int i = 1; i <= 20; i++) {
+        char before[16] = "world";
+        if (i > 1) snprintf(before, sizeof before, "link%d", i - 1);
+        fprintf(scene, "  - { name: hinge%d, type: revolute, bodies: [link%d, %s], point: [%d, 0] }\n", i, i, before,
+                i - 1);
+    }
+    fclose(scene);
+    char line[1200];
+    snprintf(line, sizeof line,
+             "cd '%s' && '%s' run chain.yaml --quiet --record chain.h5 && '%s' run sphere_drop --steps 20 --quiet "
+             "--set record.contacts=false --record plain.h5",
+             folder, MOREAU_COMMAND, MOREAU_COMMAND);
+    if (system(line) != 0) return -1;
     return 0;
 }
 
@@ -333,6 +351,13 @@ static void mistakes_are_told_with_exit_status_2(void** state)
         { "ball.h5 energy -o figure.tiff", ".svg, .pdf or .png" },
         { "ball.h5 energy -o", "needs a value" },
         { "ball.h5 energy --colour red", "unknown option '--colour'" },
+        { "ball.h5 joint-position:elbow", "ball.h5: no joints" },
+        { "chain.h5 joint-position:hinge99", "no joint 'hinge99'; did you mean 'hinge" },
+        { "plain.h5 gap", "contacts were not recorded one by one" },
+        { "ball.h5 energy energy energy energy energy energy energy energy energy energy energy energy energy "
+          "energy energy energy energy energy energy energy energy energy energy energy energy energy energy "
+          "energy energy energy energy energy energy energy energy energy energy energy energy energy",
+          "quantities" },
         { "ball.h5", "at least one quantity" },
         { "", "give a recording" },
         { "nowhere.h5 energy", "nowhere.h5: cannot open" },
@@ -350,6 +375,68 @@ static void mistakes_are_told_with_exit_status_2(void** state)
     assert_int_equal(run("ball.h5 energy -o missing/folder.svg", output, sizeof output), 3);
     assert_int_equal(run("--help", output, sizeof output), 0);
     for (const mor_quantity* q = mor_quantities(); q->name; q++) assert_non_null(strstr(output, q->name));
+}
+
+/* A planar chain of twenty links, a free wheel that turns at 1.7 rad/s, and a ball recorded without contacts. */
+static void scenes_of_the_plane_and_joints_are_drawn(void** state)
+{
+    (void)state;
+    static const struct {
+        const char* asked;
+        int curves;
+        const char *label, *unit, *note;
+    } cases[] = {
+        { "joint-position", 14, "hinge1", "", "14 of 20 joints, choose with joint-position:JOINT" },
+        { "joint-position:hinge2", 1, "", "", "" },
+        { "orientation:wheel", 1, "", "rad", "" },
+        { "orientation:wheel.z", 1, "", "", "" },
+        { "velocity:wheel.wz", 1, "", "rad/s", "" },
+        { "acceleration:wheel.wz", 1, "", "rad/s\xc2\xb2", "" },
+        { "position", 14, "link1", "m", "height y; 14 of 21 bodies, choose with position:BODY" },
+        { "timing", 0, "", "s", "" },
+    };
+    enum { CASES = sizeof cases / sizeof *cases };
+    mor_error error = { 0 };
+    mor_recording* r = mor_recording_open(in_folder(2, "chain.h5"), &error);
+    assert_non_null(r);
+    mor_figure figure = { 0 };
+    for (int i = 0; i < CASES; i++) {
+        if (mor_plot_add(&figure, &r, 1, cases[i].asked, &error)) fail_msg("%s: %s", cases[i].asked, error.text);
+        const mor_panel* p = &figure.panels[i];
+        if (cases[i].curves) assert_int_equal(p->curve_count, cases[i].curves);
+        else assert_true(p->curve_count > 4);
+        if (*cases[i].label) assert_string_equal(p->curves[0].label, cases[i].label);
+        if (*cases[i].unit) assert_string_equal(p->unit, cases[i].unit);
+        if (cases[i].curves) assert_string_equal(p->note, cases[i].note);
+    }
+    assert_int_equal(figure.panels[0].curves[0].count, 11);
+    assert_true(figure.panels[1].curves[0].y[0] == 0.0 && figure.panels[2].curves[0].y[0] == 0.0);
+    for (int i = 0; i <= 10; i++) {
+        assert_true(fabs(figure.panels[2].curves[0].y[i] - 1.7 * 0.01 * i) < 1e-12);
+        assert_true(fabs(figure.panels[4].curves[0].y[i] - 1.7) < 1e-12);
+    }
+    mor_figure_clear(&figure);
+    mor_recording_close(r);
+    char output[4096];
+    static const char* const lines[][2] = {
+        { "chain.h5 soft.h5 energy timing", "chain: potential, soft: total" },
+        { "chain.h5 chain.h5 joint-error", "Joint error: chain, chain" },
+        { "plain.h5 contacts energy", "Contacts" },
+        { "chain.h5 /joints/position", "/joints/position: 0, 1, 2" },
+    };
+    for (int i = 0; i < 4; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "%s -o drawn.svg", lines[i][0]);
+        if (run(line, output, sizeof output) != 0) fail_msg("%s: %s", line, output);
+        char* svg = parse_svg(in_folder(2, "drawn.svg"));
+        assert_non_null(strstr(svg, lines[i][1]));
+        free(svg);
+    }
+    assert_int_equal(run("chain.h5 energy -o drawn.pdf --title 'a <b> & \"c\"'", output, sizeof output), 0);
+    size_t size;
+    char* pdf = slurp(in_folder(2, "drawn.pdf"), &size);
+    assert_true(size > 2000 && memcmp(pdf, "%PDF-", 5) == 0);
+    free(pdf);
 }
 
 /* ------------------------------------------------------------------------------- curves */
@@ -451,6 +538,7 @@ int main(void)
         cmocka_unit_test(a_png_is_not_blank_and_has_the_curves_colours),
         cmocka_unit_test(the_default_output_is_next_to_the_recording),
         cmocka_unit_test(mistakes_are_told_with_exit_status_2),
+        cmocka_unit_test(scenes_of_the_plane_and_joints_are_drawn),
         cmocka_unit_test(curves_are_the_recorded_numbers),
         cmocka_unit_test(long_curves_are_thinned),
         cmocka_unit_test(empty_and_strange_curves_are_drawn),
