@@ -358,6 +358,28 @@ static void a_resting_tower_carries_the_weight_above_each_contact(void** state)
     pile_free(&p);
 }
 
+/* From its own answer a method has nothing left to do. */
+static void a_method_that_starts_at_its_answer_is_done(void** state)
+{
+    (void)state;
+    static const char* const names[] = { "ppa", "nsn" };
+    pile p;
+    assert_true(pile_build(&p, PILE_TOWER, 12, 1, 0.5, 1e3, 0.0));
+    double* r = calloc((size_t)p.problem.size, sizeof *r);
+    for (int k = 0; k < 2; k++) {
+        mor_solve_options o = { .tol = 1e-10 };
+        mor_report cold = mor_solve(mor_solver_builtin(names[k]), NULL, &p.problem, &o, r, NULL);
+        assert_int_equal(cold.status, MOR_SOLVED);
+        assert_true(cold.iterations > 2);
+        o.warm = true;
+        mor_report warm = mor_solve(mor_solver_builtin(names[k]), NULL, &p.problem, &o, r, NULL);
+        assert_int_equal(warm.status, MOR_SOLVED);
+        assert_true(warm.iterations <= 1);
+    }
+    free(r);
+    pile_free(&p);
+}
+
 static void steps_do_not_grow_with_the_length_of_a_chain(void** state)
 {
     (void)state;
@@ -398,7 +420,7 @@ static void steps_with_joints_bounds_and_cones_are_solved_on_tree_velocities(voi
         { .trees = 40, .dof = 6, .contacts = 60, .dim = 3, .equations = 5, .bounded = 5, .mu = 0.5, .mass_ratio = 10 },
         { .trees = 4, .dof = 6, .contacts = 5, .dim = 1, .bounded = 2, .mu = 0.0, .mass_ratio = 1 }
     };
-    int solved[2] = { 0, 0 }, all = 0;
+    int solved[2] = { 0, 0 }, all = 0, paid = 0;
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++)
         for (uint64_t seed = 1; seed <= 5; seed++) {
             mor_arena* arena = mor_arena_create(NULL);
@@ -418,6 +440,11 @@ static void steps_with_joints_bounds_and_cones_are_solved_on_tree_velocities(voi
             if (tree.status == MOR_SOLVED) { /* a solution is a guess worth nothing more to do */
                 options.warm = true;
                 assert_int_equal(mor_solve(mor_solver_builtin("nsn-tree"), NULL, &p, &options, a, NULL).iterations, 0);
+                /* one that leads nowhere is given up and paid for: its steps, and those of the start at rest */
+                for (int i = 0; i < p.size; i++) a[i] = i % 2 ? -1e9 : 1e9;
+                mor_report bad = mor_solve(mor_solver_builtin("nsn-tree"), NULL, &p, &options, a, NULL);
+                assert_int_equal(bad.status, MOR_SOLVED);
+                paid += bad.iterations > tree.iterations;
             }
             free(a);
             free(b);
@@ -425,6 +452,7 @@ static void steps_with_joints_bounds_and_cones_are_solved_on_tree_velocities(voi
         }
     assert_int_equal(solved[0], all);
     assert_int_equal(solved[1], all);
+    assert_true(paid > all / 2);
 }
 
 /* Pyramids of several directions: the same velocities as by pivoting on the LCP, where friction is not redundant; the
@@ -571,6 +599,7 @@ int main(void)
         cmocka_unit_test(random_pairs_agree_with_pivoting_for_every_linear_solver),
         cmocka_unit_test(one_contact_slides_sticks_or_opens),
         cmocka_unit_test(a_resting_tower_carries_the_weight_above_each_contact),
+        cmocka_unit_test(a_method_that_starts_at_its_answer_is_done),
         cmocka_unit_test(steps_do_not_grow_with_the_length_of_a_chain),
         cmocka_unit_test(a_hyperstatic_sheet_is_solved),
         cmocka_unit_test(steps_with_joints_bounds_and_cones_are_solved_on_tree_velocities),

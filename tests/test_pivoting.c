@@ -239,6 +239,30 @@ static void the_start_of_a_split_step_method_is_no_trouble_for_one_step_length(v
     for (int i = 0; i < N; i++) assert_near(z[i], 0.0981 * (N - i), 1e-6);
 }
 
+/* w = A z + b with A = [1 1; 0 1], b = (-1, -2): the second row is the worst, and z_1 = 2 puts both right in one pivot.
+ * Driven first, the first row brings z_0 = 1, which the second drive must take back. */
+static void dantzig_drives_the_worst_row_unless_told_otherwise(void** state)
+{
+    (void)state;
+    double A[4] = { 1, 0, 1, 1 }, b[2] = { -1, -2 }, z[2];
+    mor_problem p = boxed(MOR_LCP, 2, A, b, NULL, NULL);
+    const mor_solver* solver = mor_solver_builtin("dantzig");
+    int pivots[3];
+    for (int k = 0; k < 3; k++) {
+        char own[256] = { 0 };
+        mor_fields_default(solver->fields, own);
+        if (k) assert_int_equal(mor_fields_set(solver->fields, own, "order", k == 1 ? "worst" : "first", NULL), MOR_OK);
+        mor_report r = mor_solve(solver, own, &p, NULL, z, NULL);
+        assert_int_equal(r.status, MOR_SOLVED);
+        assert_near(z[0], 0.0, 1e-12);
+        assert_near(z[1], 2.0, 1e-12);
+        pivots[k] = r.iterations;
+    }
+    assert_int_equal(pivots[0], 1);
+    assert_int_equal(pivots[1], 1);
+    assert_true(pivots[2] > 1);
+}
+
 /* -------------------------------------------------------------------------------------------- the stored set */
 
 typedef struct required {
@@ -318,6 +342,7 @@ int main(void)
         cmocka_unit_test(no_solution_is_only_said_when_there_is_none),
         cmocka_unit_test(conic_problems_are_solved_in_two_and_three_dimensions),
         cmocka_unit_test(krylov_methods_give_the_answers_of_the_direct_one),
+        cmocka_unit_test(dantzig_drives_the_worst_row_unless_told_otherwise),
         cmocka_unit_test(the_start_of_a_split_step_method_is_no_trouble_for_one_step_length),
         cmocka_unit_test(the_stored_problems_are_solved_as_often_as_by_siconos),
     };

@@ -3,6 +3,7 @@
 #include "common/worlds.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char* const family[] = { "sequential-impulses", "soft-step", "xpbd" };
@@ -181,6 +182,30 @@ static void a_joint_holds(void** state)
     }
 }
 
+/* A motor that is too weak for its speed turns a wheel by its torque alone: omega = T t / I, to either side. */
+static void a_weak_motor_gives_its_torque_and_no_more(void** state)
+{
+    (void)state;
+    for (int f = 0; f < FAMILY; f++)
+        for (int side = -1; side <= 1; side += 2) {
+            char text[600];
+            sprintf(text,
+                    "moreau: 1\ngravity: [0, 0, 0]\ntime: { step: 0.01, end: 9 }\nmethod: { formulation: %s }\n"
+                    "bodies:\n  - { name: wheel, shape: { cylinder: { radius: 0.5, length: 0.2 } }, mass: 4 }\n"
+                    "joints:\n  - { name: axle, type: revolute, bodies: [wheel, world], axis: [0, 0, 1], "
+                    "motor: { velocity: %d, max_torque: 0.3 } }\n",
+                    family[f], 1000 * side);
+            mor_scene* scene;
+            mor_world* w = test_scene_text(text, &scene);
+            test_steps(w, 50);
+            mor_body_state s = test_state(w, mor_world_find_body(w, "wheel"));
+            test_near(s.angular_velocity.z, side * 0.3 * 0.5 / (0.5 * 4 * 0.25), 1e-9, family[f]);
+            test_near(mor_norm(s.com), 0.0, 1e-9, "the axle");
+            mor_world_destroy(w);
+            mor_scene_destroy(scene);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +217,7 @@ int main(void)
         cmocka_unit_test(a_blow_gives_restitution),
         cmocka_unit_test(a_ball_bounces_to_e_squared),
         cmocka_unit_test(a_joint_holds),
+        cmocka_unit_test(a_weak_motor_gives_its_torque_and_no_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
