@@ -1,9 +1,9 @@
 /* Bodies that fall side by side, the lower one of which lands.
  *
  * Expected, without gravity: cube A (edge a) is g1 above the floor and cube B g2 above A, both with the speed v
- * straight down, g1 + g2 < v h. In one step A goes down by g1 and stops; B stops on it, having gone g1 + g2. Nothing that looks
- * at velocities before the step alone can know of the second contact: B would end v h - g1 - g2 deep in A. Where B is
- * beside A it goes on as if A were not there, with the same bits. */
+ * straight down, g1 + g2 < v h. In one step A goes down by g1 and stops; B stops on it, having gone g1 + g2. Nothing
+ * that looks at velocities before the step alone can know of the second contact: B would end v h - g1 - g2 deep in A.
+ * Where B is beside A it goes on as if A were not there, with the same bits. */
 #include <math.h>
 #include <stdio.h>
 

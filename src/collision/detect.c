@@ -511,6 +511,41 @@ static void keep_pair(scan* k, int u, int i, int j, int first, double deepest)
     if (!mor_kept_add(&k->w->allocator, k->keep, &pair, contacts)) k->code = MOR_SYSTEM;
 }
 
+/* Room for one more contact, at its end; NULL: out of memory. */
+static mor_contact* next_contact(mor_found* found)
+{
+    mor_buffer* list = found->contacts;
+    if (!mor_buffer_reserve(&found->world->allocator, list, list->count + 1, sizeof(mor_contact))) return NULL;
+    return &((mor_contact*)list->data)[list->count++];
+}
+
+/* One more contact of a pair whose contacts begin at `first`: what belongs to the pair is found once. */
+static void add_point(scan* k, const mor_near_pair* pair, const mor_point* p, int first)
+{
+    mor_buffer* list = k->found->contacts;
+    if (list->count == first) {
+        mor_contact c = { .point = { p->on_a, p->on_b },
+                          .normal = p->normal,
+                          .gap = p->gap,
+                          .feature = p->feature,
+                          .group = p->group,
+                          .plane = p->plane };
+        k->code = mor_near_pair_contact(k->found, pair, &c);
+        return;
+    }
+    mor_contact* c = next_contact(k->found);
+    if (!c) {
+        k->code = MOR_SYSTEM;
+        return;
+    }
+    *c = ((const mor_contact*)list->data)[first];
+    c->point[0] = p->on_a, c->point[1] = p->on_b;
+    c->normal = p->normal;
+    c->gap = p->gap;
+    c->feature = p->feature;
+    c->group = p->group, c->plane = p->plane;
+}
+
 /* Shapes i and j. u: what pairs at rest are ordered by, i or, of a shape without bounds, its place in the list. */
 static void test_pair(scan* k, int u, int i, int j, bool cached)
 {
@@ -534,27 +569,12 @@ static void test_pair(scan* k, int u, int i, int j, bool cached)
     for (int p = 0; p < n && !k->code; p++) {
         if (points[p].gap < points[best].gap) best = p;
         deepest = mor_max(deepest, -points[p].gap);
-        if (points[p].gap < k->o->psi_min) continue;
-        mor_contact c = { .point = { points[p].on_a, points[p].on_b },
-                          .normal = points[p].normal,
-                          .gap = points[p].gap,
-                          .feature = points[p].feature,
-                          .group = points[p].group,
-                          .plane = points[p].plane };
-        k->code = mor_near_pair_contact(k->found, &pair, &c);
+        if (!(points[p].gap < k->o->psi_min)) add_point(k, &pair, &points[p], first);
     }
     k->found->deepest = mor_max(k->found->deepest, deepest);
     if (k->narrow || k->code) return;
     if (k->found->contacts->count > first) add_touch(k, &pair, a, b, first, &points[best]);
     keep_pair(k, u, i, j, first, deepest);
-}
-
-/* Room for one more contact, at its end; NULL: out of memory. */
-static mor_contact* next_contact(mor_found* found)
-{
-    mor_buffer* list = found->contacts;
-    if (!mor_buffer_reserve(&found->world->allocator, list, list->count + 1, sizeof(mor_contact))) return NULL;
-    return &((mor_contact*)list->data)[list->count++];
 }
 
 mor_code mor_near_pair_contact(mor_found* found, const mor_near_pair* pair, const mor_contact* contact)
@@ -610,6 +630,7 @@ typedef struct shared_scan {
     mor_found found[PARTS];
     mor_code code[PARTS];
     mor_error error[PARTS];
+    int at[PARTS][3]; /* where its contacts, touches and cached pairs begin */
 } shared_scan;
 
 /* The first cached pair that is not before (i, j). */
@@ -659,35 +680,46 @@ static void scan_part(void* user, int index, int worker)
     shared->code[index] = k.code;
 }
 
-/* to += from; false: out of memory. */
-static bool append_all(const mor_allocator* allocator, mor_buffer* to, const mor_buffer* from, size_t size)
+/* Copies what a part found to its place in the lists of all. */
+static void move_part(void* user, int index, int worker)
 {
-    if (from->count == 0) return true;
-    if (!mor_buffer_reserve(allocator, to, to->count + from->count, size)) return false;
-    memcpy((char*)to->data + (size_t)to->count * size, from->data, (size_t)from->count * size);
-    to->count += from->count;
-    return true;
+    (void)worker;
+    const shared_scan* shared = user;
+    const scan* k = shared->all;
+    const part* p = &k->bp->parts[index];
+    const int* at = shared->at[index];
+    mor_contact* contacts = (mor_contact*)k->found->contacts->data + at[0];
+    mor_touch* touches = (mor_touch*)k->touches->data + at[1];
+    if (p->contacts.count) memcpy(contacts, p->contacts.data, (size_t)p->contacts.count * sizeof *contacts);
+    if (p->touches.count) memcpy(touches, p->touches.data, (size_t)p->touches.count * sizeof *touches);
+    if (p->cache.count)
+        memcpy((cached_pair*)k->fresh->data + at[2], p->cache.data, (size_t)p->cache.count * sizeof(cached_pair));
+    for (int t = 0; t < p->touches.count; t++) touches[t].first += at[0];
 }
 
 /* What the parts found, in their order. The first that failed decides. */
 static void put_together(scan* k, shared_scan* shared)
 {
     const mor_allocator* allocator = &k->w->allocator;
+    int count[3] = { k->found->contacts->count, k->touches->count, k->fresh->count };
     for (int i = 0; i < PARTS && !k->code; i++) {
         const part* p = &k->bp->parts[i];
-        int before = k->found->contacts->count, touch = k->touches->count;
-        if (!append_all(allocator, k->found->contacts, &p->contacts, sizeof(mor_contact)) ||
-            !append_all(allocator, k->touches, &p->touches, sizeof(mor_touch)) ||
-            !append_all(allocator, k->fresh, &p->cache, sizeof(cached_pair)) ||
-            (k->keep && !mor_kept_append(allocator, k->keep, &p->kept)))
-            k->code = MOR_SYSTEM;
-        for (; touch < k->touches->count && !k->code; touch++) ((mor_touch*)k->touches->data)[touch].first += before;
+        memcpy(shared->at[i], count, sizeof count);
+        count[0] += p->contacts.count, count[1] += p->touches.count, count[2] += p->cache.count;
         k->found->deepest = mor_max(k->found->deepest, shared->found[i].deepest);
-        if (!k->code && shared->code[i]) {
-            k->code = shared->code[i];
-            if (k->error) *k->error = shared->error[i];
-        }
+        k->code = shared->code[i];
+        if (k->code && k->error) *k->error = shared->error[i];
+        if (!k->code && k->keep && !mor_kept_append(allocator, k->keep, &p->kept)) k->code = MOR_SYSTEM;
     }
+    if (k->code) return;
+    if (!mor_buffer_reserve(allocator, k->found->contacts, count[0], sizeof(mor_contact)) ||
+        !mor_buffer_reserve(allocator, k->touches, count[1], sizeof(mor_touch)) ||
+        !mor_buffer_reserve(allocator, k->fresh, count[2], sizeof(cached_pair))) {
+        k->code = MOR_SYSTEM;
+        return;
+    }
+    mor_workers_run(k->found->workers, PARTS, move_part, shared);
+    k->found->contacts->count = count[0], k->touches->count = count[1], k->fresh->count = count[2];
 }
 
 static void test_pairs(scan* k, const mor_index_pair* pairs, int count)

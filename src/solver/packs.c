@@ -97,17 +97,19 @@ static int* next_lanes(plan* k)
 static void take_four(plan* k)
 {
     int *lanes = next_lanes(k), lane = 0, left = 0;
-    for (int i = 0; i < k->waits; i++) {
+    int i = 0;
+    for (; i < k->waits && lane < MOR_LANES; i++) {
         int block = k->waiting[i];
         const mor_block* b = &k->form->blocks[block];
-        if (lane == MOR_LANES || !fits(k, block)) {
+        if (!fits(k, block)) {
             k->waiting[left++] = block;
             continue;
         }
         for (int e = b->entry; e < b->entry + b->entry_count; e++) k->taken[k->form->entries[e].tree] = k->number;
         lanes[lane++] = block;
     }
-    k->waits = left;
+    memmove(k->waiting + left, k->waiting + i, (size_t)(k->waits - i) * sizeof *k->waiting);
+    k->waits += left - i;
 }
 
 /* ------------------------------------------------------------------------------------- groups */
