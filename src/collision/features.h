@@ -82,6 +82,10 @@ double mor_features_along(const mor_geometry* a, const mor_pose* pose_a, const m
 mor_code mor_features_detect(void* memory, const mor_world* world, const void* options, mor_found* found,
                              mor_error* error);
 
+/* Rows of face f of X, a polyhedron or half-space, against the polyhedron Y (features_faces.c). */
+void mor_features_face_rows(const mor_placed* X, int f, const mor_placed* Y, uint32_t id, double window,
+                            mor_feature_set* set);
+
 /* the two worlds (features_polyhedron.c, features_planar.c) */
 void mor_features_solid(const mor_placed* A, const mor_placed* B, const mor_feature_query* query, uint32_t cache[4],
                         mor_feature_set* set);

@@ -7,10 +7,7 @@
  *                  n = +-(u x v)/|u x v| outward from A, one row at the nearest points of the segments, psi = n.(p_B -
  *                  p_A)
  *
- * Rows of a face plane. The support feature (points within MOR_SUPPORT_TOL of the lowest) is replaced, when it is an
- * edge or a face, by its part over the face: its vertices inside, the crossings of its edges with the sides of the
- * face, and the face's own corners under it. Higher vertices stay as they are. If nothing of it is over the face, all
- * of it stays. Without this the friction of a body on a large face acts at arms that are not there.
+ * Rows of a face plane are cut to the face (features_faces.c).
  *
  * Edge pairs pass three filters (the third, at the trial state, is the formulation's):
  *   near            distance of the segments <= distance of the bodies + 2 m: the linear model of a far pair is
@@ -19,8 +16,7 @@
  *                   plane with its clipped rows says the same, and a single row would let the body turn about its point
  * Nearly parallel edges (sine below 1e-4) are dropped: a face plane separates there.
  *
- * Work happens in A's axes; rows are written from the shapes' own coordinates, so that a face of a body that is not
- * turned has an exact normal. Cost O(F_a V_b + F_b V_a + E_a (F_b + E_b)). Polyhedra with more than MOST parts of a
+ * Work happens in A's axes. Cost O(F_a V_b + F_b V_a + E_a (F_b + E_b)). Polyhedra with more than MOST parts of a
  * kind are refused with a sentence. */
 #include "base/elementary.h"
 #include "collision/features.h"
@@ -72,158 +68,6 @@ bool mor_features_exact(const mor_geometry* a, const mor_geometry* b)
 
 /* ----------------------------------------------------------------------------------- rows */
 
-typedef struct corner {
-    mor_vec3 p;
-    int kind; /* 0 vertex of the other body, 1 vertex of the face, 2 crossing */
-    int other, own;
-    int edge; /* outgoing: edge of the other body, or ~side of the face */
-} corner;
-
-enum { CORNERS = 160 };
-
-/* Cuts the polygon by the side m.(p - q) <= tol of the face. */
-static int cut(const corner* in, int count, corner* out, mor_vec3 m, mor_vec3 q, double tol, int side, int own_edge,
-               const int* loop, int loop_count)
-{
-    int n = 0;
-    for (int k = 0; k < count; k++) {
-        const corner *a = &in[k], *b = &in[k + 1 < count ? k + 1 : 0];
-        double d0 = mor_dot(m, mor_sub(a->p, q)), d1 = mor_dot(m, mor_sub(b->p, q));
-        bool in0 = d0 <= tol, in1 = d1 <= tol;
-        if (in0 && n < CORNERS) out[n++] = *a;
-        if (in0 == in1 || n == CORNERS || count == 1) continue;
-        corner c = { .p = mor_lerp(a->p, b->p, mor_min(1.0, mor_max(0.0, d0 / (d0 - d1)))),
-                     .edge = in0 ? ~side : a->edge };
-        if (a->edge >= 0) {
-            c.kind = 2;
-            c.other = a->edge;
-            c.own = own_edge;
-        } else { /* two sides of the face meet in the corner between them */
-            int before = ~a->edge;
-            int position = side == before + 1 || (side == 0 && before == loop_count - 1) ? side : before;
-            c.kind = 1;
-            c.own = loop[position];
-        }
-        out[n++] = c;
-        if (count == 2 && k == 1) break;
-    }
-    return n;
-}
-
-/* The part of an edge between the sides: a polygon of two corners must not be walked round. */
-static int cut_edge(const corner in[2], corner out[2], mor_vec3 m, mor_vec3 q, double tol, int own_edge)
-{
-    double d0 = mor_dot(m, mor_sub(in[0].p, q)), d1 = mor_dot(m, mor_sub(in[1].p, q));
-    if (d0 > tol && d1 > tol) return 0;
-    corner a = in[0], b = in[1];
-    if ((d0 <= tol) != (d1 <= tol)) {
-        corner c = { .p = mor_lerp(a.p, b.p, mor_min(1.0, mor_max(0.0, d0 / (d0 - d1)))),
-                     .kind = 2,
-                     .other = a.edge,
-                     .own = own_edge,
-                     .edge = a.edge };
-        if (d0 <= tol) b = c;
-        else a = c;
-    }
-    out[0] = a;
-    out[1] = b;
-    return 2;
-}
-
-static void put_row(mor_feature_set* set, mor_feature_plane* plane, mor_vec3 p, double height, mor_vec3 n,
-                    bool owner_is_a, uint32_t feature, double window)
-{
-    if (!(height < window) || set->row_count == MOR_MAX_ROWS) return;
-    mor_feature_row* r = &set->rows[set->row_count++];
-    if (owner_is_a) *r = (mor_feature_row){ mor_madd(p, -height, n), p, height, feature };
-    else *r = (mor_feature_row){ p, mor_madd(p, height, n), height, feature };
-    plane->row_count++;
-    if (height < plane->s) plane->s = height;
-}
-
-/* Rows of face f of X (a half-space if it is a plane) against the vertices of Y. */
-static void face_rows(const mor_placed* X, int f, const mor_placed* Y, bool owner_is_a, uint32_t id, double window,
-                      mor_feature_set* set)
-{
-    const mor_polyhedron *P = X->shape->polyhedron, *Q = Y->shape->polyhedron;
-    if (set->plane_count == MOR_MAX_PLANES) return;
-    mor_vec3 outward = P ? mor_placed_vector(X, P->normals[f]) : mor_placed_axis(X),
-             n = owner_is_a ? outward : mor_neg(outward);
-    double offset = P ? P->offsets[f] : 0.0;
-    mor_feature_plane* plane = &set->planes[set->plane_count++];
-    *plane = (mor_feature_plane){ .id = id, .n = n, .s = HUGE_VAL, .row = set->row_count };
-    double height[MOST], least = HUGE_VAL;
-    mor_vec3 point[MOST];
-    for (int v = 0; v < Q->vertex_count; v++) {
-        point[v] = mor_placed_point(Y, Q->vertices[v]);
-        height[v] = mor_dot(outward, mor_sub(point[v], X->p)) - offset;
-        if (height[v] < least) least = height[v];
-    }
-    const double top = least + MOR_SUPPORT_TOL * mor_min(1.0, set->size), tol = MOR_OPEN_TOL * set->size;
-    int support = 0, first = -1, second = -1;
-    for (int v = 0; v < Q->vertex_count; v++) {
-        if (height[v] > top) {
-            put_row(set, plane, point[v], height[v], n, owner_is_a, mor_feature(0, v, 0), window);
-            continue;
-        }
-        if (support == 0) first = v;
-        if (support == 1) second = v;
-        support++;
-    }
-    /* the support feature as a polygon */
-    corner buffer[2][CORNERS], *poly = buffer[0], *spare = buffer[1];
-    int m = 0;
-    if (P && support == 2) {
-        for (int k = Q->vertex_start[first]; k < Q->vertex_start[first + 1]; k++) {
-            int e = Q->vertex_edges[k];
-            if (Q->edges[e].tail != second && Q->edges[e].head != second) continue;
-            poly[0] = (corner){ point[first], 0, first, 0, e };
-            poly[1] = (corner){ point[second], 0, second, 0, e };
-            m = 2;
-        }
-    } else if (P && support > 2) {
-        int g = mor_polyhedron_face_at(Y, first, mor_neg(outward));
-        int start = Q->face_start[g], size = Q->face_start[g + 1] - start;
-        bool whole = size == support && size <= CORNERS / 2;
-        for (int k = 0; whole && k < size; k++) {
-            int v = Q->face_vertices[start + k];
-            whole = height[v] <= top;
-            poly[k] = (corner){ point[v], 0, v, 0, Q->face_edges[start + k] };
-        }
-        if (whole) m = size;
-    }
-    bool clipped = m > 0;
-    for (int k = P ? P->face_start[f] : 0; clipped && m > 0 && k < P->face_start[f + 1]; k++) {
-        int start = P->face_start[f], count = P->face_start[f + 1] - start, side = k - start;
-        mor_vec3 q = mor_placed_point(X, P->vertices[P->face_vertices[k]]);
-        mor_vec3 e = mor_sub(mor_placed_point(X, P->vertices[P->face_vertices[start + (side + 1) % count]]), q);
-        mor_vec3 out = mor_normalize(mor_cross(e, outward), mor_v3(0, 0, 0));
-        m = support == 2 ? cut_edge(poly, spare, out, q, tol, P->face_edges[k])
-                         : cut(poly, m, spare, out, q, tol, side, P->face_edges[k], P->face_vertices + start, count);
-        corner* t = poly;
-        poly = spare;
-        spare = t;
-    }
-    if (m == 0) { /* no edge, no face, or nothing of it over the face */
-        for (int v = 0; v < Q->vertex_count; v++)
-            if (height[v] <= top) put_row(set, plane, point[v], height[v], n, owner_is_a, mor_feature(0, v, 0), window);
-    }
-    int from = set->row_count;
-    for (int k = 0; k < m; k++) {
-        const corner* c = &poly[k];
-        bool twice = false;
-        for (int r = from; r < set->row_count && !twice; r++) {
-            mor_vec3 d = mor_sub(owner_is_a ? set->rows[r].on_b : set->rows[r].on_a, c->p);
-            twice = mor_dot(d, d) <= tol * tol;
-        }
-        if (twice) continue;
-        double h = mor_dot(outward, mor_sub(c->p, X->p)) - offset;
-        put_row(set, plane, c->p, h, n, owner_is_a,
-                mor_feature(c->kind, c->kind == 1 ? c->own : c->other, c->kind == 2 ? c->own : 0), window);
-    }
-    plane->s = mor_min(plane->s, least);
-}
-
 /* Nearest points of two segments p + s u, q + t v. */
 static double segment_points(mor_vec3 p, mor_vec3 u, mor_vec3 q, mor_vec3 v, mor_vec3* on_a, mor_vec3* on_b)
 {
@@ -270,10 +114,10 @@ void mor_features_solid_rows(const mor_placed* A, const mor_placed* B, uint32_t 
 {
     switch (mor_plane_kind(id)) {
     case MOR_FACE_OF_A:
-        face_rows(A, mor_plane_of_a(id), B, true, id, window, set);
+        mor_features_face_rows(A, mor_plane_of_a(id), B, id, window, set);
         return;
     case MOR_FACE_OF_B:
-        face_rows(B, mor_plane_of_b(id), A, false, id, window, set);
+        mor_features_face_rows(B, mor_plane_of_b(id), A, id, window, set);
         return;
     default:
         edge_rows(A, mor_plane_of_a(id), B, mor_plane_of_b(id), id, set);
@@ -599,8 +443,8 @@ static bool still_crosses(const search* k, uint32_t id)
 static void one_plane(const mor_placed* A, const mor_placed* B, const mor_feature_query* o, mor_feature_set* set)
 {
     bool first = A->shape->kind == MOR_PLANE;
-    if (first) face_rows(A, 0, B, true, mor_plane_id(MOR_FACE_OF_A, 0, 0), o->window, set);
-    else face_rows(B, 0, A, false, mor_plane_id(MOR_FACE_OF_B, 0, 0), o->window, set);
+    if (first) mor_features_face_rows(A, 0, B, mor_plane_id(MOR_FACE_OF_A, 0, 0), o->window, set);
+    else mor_features_face_rows(B, 0, A, mor_plane_id(MOR_FACE_OF_B, 0, 0), o->window, set);
     set->separation = set->planes[0].s;
     set->best = set->planes[0].id;
     if (set->separation >= o->window) set->plane_count = set->row_count = 0;

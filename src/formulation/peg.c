@@ -8,13 +8,14 @@
  *     no g that pushes on kappa(g) has another open plane k' with s_k'(h; nu+) >= -tol_end
  *
  * Algorithm. Pairs that pushed in the last step begin on their plane. Insertion: from there, or from nu = nu_free, the
- * pairs that collide first (among those that share a body) get the plane they collide on, the step is solved, and so on
- * until all are covered; choosing from nu_free alone is wrong wherever another contact carries the load. Switching: a
- * pair that pushes on a plane although another open plane separates it moves there. Validation: rows are linear in
- * normals that turn; where the bodies overlap at the trial state all the same, the pair gets the best plane there (rows
- * psi = max(0, psi(q+) - h G' nu+)), at most ten times (peg_trial.c). Yielding: with friction two planes may disown
- * each other; the pair then ends on the ridge between them (peg_yield.c). The rest of the penetration is removed by a
- * projection of positions (peg_project.c) that leaves velocities alone.
+ * pairs that collide first (among those that share a body) get the plane they collide on, the step is solved, and so
+ * on until all are covered; choosing from nu_free alone is wrong wherever another contact carries the load. Switching:
+ * a pair that pushes on a plane although another open plane separates it moves there. Ties: of two planes that close
+ * together the one stays that changes the motion less. Validation: rows are linear in normals that turn; where the
+ * bodies overlap at the trial state all the same, the pair gets the best plane there (rows psi = max(0, psi(q+) - h G'
+ * nu+)), at most ten times (peg_trial.c). Yielding: with friction two planes may disown each other; the pair then ends
+ * on the ridge between them (peg_yield.c). The rest of the penetration is removed by a projection of positions
+ * (peg_project.c) that leaves velocities alone.
  *
  * Facts. (1) p_n.(G_n' nu+) = -p_n max(psi,0)/h <= 0 and friction dissipates, so the kinetic energy after contact is
  * not above that of nu_free, whatever kappa, for contacts that do not move by themselves. (2) Frictionless, nu+ is the
@@ -65,6 +66,10 @@ typedef struct work {
     mor_report report;
     int solves;
     mor_peg_trial trial; /* rows of edge pairs replaced at the trial state */
+    struct tie {
+        int group, from, to; /* group + 1 that is on plane `to` instead of `from` to see which is better; 0: none */
+        double change;       /* with `from` */
+    } tie;
 } work;
 
 /* Takes the rows of the chosen planes that the present velocities violate, or that were taken before: the others do not
@@ -203,12 +208,47 @@ static bool switch_planes(work* k)
     return any;
 }
 
+/* Corner against corner: two planes of a pair close together but for what the linear model is off, and which of them
+ * closes last is chance. The other one is tried, and the one stays that changes the free motion less, as in peg-exact.
+ * Called when nothing else moves; true if the step must be solved again. */
+static bool break_ties(work* k)
+{
+    mor_peg* peg = &k->peg;
+    struct tie* tie = &k->tie;
+    if (tie->group > 0) {
+        mor_peg_group* group = &peg->groups[tie->group - 1];
+        tie->group = 0;
+        if (group->choice == tie->to && mor_peg_change(peg, k->answer->nu) > tie->change * (1.0 + 1e-9)) {
+            group->choice = tie->from;
+            return true;
+        }
+    }
+    for (int g = 0; g < peg->group_count; g++) {
+        mor_peg_group* group = &peg->groups[g];
+        if (group->choice < 0 || group->count == 1 || group->checked > 0 || group->yield.steps > 0) continue;
+        if (!mor_peg_pushes(peg, k->answer->impulses, &peg->planes[group->choice])) continue;
+        const double slack = mor_peg_bend(peg, group);
+        for (int p = group->first; p < group->first + group->count && slack > group->tol_end; p++) {
+            mor_peg_plane* other = &peg->planes[p];
+            if (p == group->choice || !other->open || other->tried || mor_peg_end_gap(peg, other) < -slack) continue;
+            if (mor_peg_same_rows(peg, other, &peg->planes[group->choice]) ||
+                !mor_peg_keeps_sector(peg, g, p, k->answer->nu, k->trial.slack))
+                continue;
+            *tie = (struct tie){ g + 1, group->choice, p, mor_peg_change(peg, k->answer->nu) };
+            group->choice = p;
+            other->tried = true;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Chooses planes and solves until every condition holds. Every pass inserts a pair, tries a new plane, or uses up a
  * switch or a replacement, so it ends. */
 static void choose(work* k)
 {
     k->trial.slack = 4.0 * k->s->h * k->stage->coarse;
-    while (insert(k) || switch_planes(k) || mor_peg_pinch(&k->peg, k->answer->nu, true) ||
+    while (insert(k) || switch_planes(k) || break_ties(k) || mor_peg_pinch(&k->peg, k->answer->nu, true) ||
            mor_peg_validate(&k->peg, k->bias, k->stage->arena, k->answer, &k->trial) ||
            mor_peg_yield(&k->peg, k->answer, k->bias, &k->trial))
         solve(k);

@@ -31,19 +31,6 @@
 
 enum { LEAVES = 20000 };
 
-static double change(const mor_system* s, const double* nu)
-{
-    double sum = 0.0;
-    for (int t = 0; t < s->tree_count; t++) {
-        const mor_tree_block* b = &s->trees[t];
-        for (int i = 0; i < b->dof; i++)
-            for (int j = 0; j < b->dof; j++)
-                sum += (nu[b->offset + i] - s->nu_free[b->offset + i]) * b->mass[i * b->dof + j] *
-                       (nu[b->offset + j] - s->nu_free[b->offset + j]);
-    }
-    return sum;
-}
-
 typedef struct enumeration {
     mor_peg peg;
     bool* active; /* per group */
@@ -140,7 +127,7 @@ static mor_report enumerate(enumeration* k, mor_solve_stage* stage, mor_answer* 
         iterations += report.iterations;
         if (report.status != MOR_SOLVED) continue;
         mor_peg_speeds(peg, k->nu);
-        double cost = change(s, k->nu);
+        double cost = mor_peg_change(peg, k->nu);
         double off = excess(k, &one);
         int doubts = off < HUGE_VAL ? doubtful(k, &one) : 0;
         bool better = off < best_excess;

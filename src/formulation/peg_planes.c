@@ -9,6 +9,10 @@
  *                 of the next piece at the moment its top opens: rounding must not make a wall of that.)
  *     c_k         when the first row reaches 0; never, if no row ends below -tol_end
  *
+ * A pair that would collide so may miss the next plane by what the linear model is off, (h^2/2) (w^2 r + 2 w v)
+ * (mor_peg_bend): a corner of a polygon that slides over the ridge between two tiles leaves one plane at the moment the
+ * next one opens.
+ *
  * A pair is covered until the largest t such that [0, t] is a chain of overlapping open intervals beginning with one
  * that is open at 0; the plane that closes last is the one it collides on. Without the chain ("is some plane open at
  * the end?") a fast body tunnels. If nothing is open at 0, only the plane the pair was left on counts, else the one
@@ -23,6 +27,7 @@
 
 #define TOL 1e-9      /* of the size of the smaller body: open */
 #define TOL_END 1e-10 /* open at the end of the step */
+#define BEND 1e-3     /* most that planes may miss each other by for what the linear model is off */
 
 /* Size of the smaller body of a contact; *particle is the side of a particle, if there is one. */
 static double contact_size(const mor_system* s, int contact, int* particle)
@@ -129,6 +134,7 @@ bool mor_peg_build(const mor_system* s, mor_arena* arena, mor_peg* peg)
 void mor_peg_speeds(mor_peg* peg, const double* nu)
 {
     const mor_system* s = peg->s;
+    peg->nu = nu;
     for (int c = 0; c < s->contact_count; c++) {
         const mor_block* b = &s->blocks[s->contacts[c].block];
         double w = s->contacts[c].drift[0];
@@ -162,7 +168,33 @@ double mor_peg_end_gap(const mor_peg* peg, const mor_peg_plane* k)
     return least;
 }
 
-static void interval(const mor_peg* peg, const mor_peg_group* g, mor_peg_plane* k)
+double mor_peg_bend(const mor_peg* peg, const mor_peg_group* g)
+{
+    const mor_system* s = peg->s;
+    const mor_peg_plane* first = &peg->planes[g->first];
+    if (!s->geometry || first->id == MOR_NO_PLANE) return 0.0;
+    const mor_contact_geometry* c = &s->geometry[first->first];
+    double spin = 0.0, arm = 0.0;
+    mor_vec3 v = mor_v3(0, 0, 0);
+    for (int side = 0; side < 2; side++) {
+        const mor_contact_side* b = &c->side[side];
+        if (b->fixed) continue;
+        mor_vec3 x = mor_sub(c->point[side], b->x), w = b->w, u = b->v;
+        if (b->tree >= 0 && !b->link && peg->nu) {
+            const mor_tree_block* t = &s->trees[b->tree];
+            const double* nu = peg->nu + t->offset;
+            u = mor_v3(nu[0], nu[1], s->dimension == 3 ? nu[2] : 0.0);
+            w = s->dimension == 3 ? mor_v3(nu[3], nu[4], nu[5]) : mor_v3(0, 0, t->dof == 3 ? nu[2] : 0.0);
+        }
+        spin += mor_norm(w);
+        arm += b->shape ? mor_norm(x) + b->shape->radius : mor_norm(x);
+        u = mor_add(u, mor_cross(w, x));
+        v = side ? mor_add(v, u) : mor_sub(v, u);
+    }
+    return mor_min(BEND / TOL * g->tol, 0.5 * s->h * s->h * spin * (spin * arm + 2.0 * mor_norm(v)));
+}
+
+static void interval(const mor_peg* peg, const mor_peg_group* g, mor_peg_plane* k, double slack)
 {
     const double h = peg->s->h;
     k->opens = k->shut ? HUGE_VAL : 0.0;
@@ -170,7 +202,7 @@ static void interval(const mor_peg* peg, const mor_peg_group* g, mor_peg_plane* 
     for (int c = k->first; c < k->first + k->count; c++) {
         double psi = peg->s->contacts[c].gap, w = peg->speed[c];
         if (k->open) psi = mor_max(psi, 0.0);
-        else if (psi < -g->tol) k->opens = w > 0.0 ? mor_max(k->opens, (-psi - g->tol) / w) : HUGE_VAL;
+        else if (psi < -g->tol - slack) k->opens = w > 0.0 ? mor_max(k->opens, (-psi - g->tol - slack) / w) : HUGE_VAL;
         if (w < 0.0 && psi + h * w < -g->tol_end) k->closes = mor_min(k->closes, mor_max(psi, 0.0) / -w);
     }
 }
@@ -185,13 +217,27 @@ static bool close_together(const mor_peg* peg, const mor_peg_group* g, const mor
     return fabs(a->closes - b->closes) * fabs(peg->speed[later->first]) <= 10.0 * g->tol;
 }
 
+/* The plane that ends the chain of open intervals that begins with `last`. */
+static mor_peg_plane* chain_end(const mor_peg* peg, const mor_peg_group* g, mor_peg_plane* last)
+{
+    mor_peg_plane *first = &peg->planes[g->first], *end = first + g->count;
+    for (bool grown = true; grown && last->closes < peg->s->h;) {
+        mor_peg_plane* next = last;
+        for (mor_peg_plane* k = first; k < end; k++)
+            if (!k->open && k->opens <= last->closes && k->closes > next->closes) next = k;
+        grown = next != last;
+        last = next;
+    }
+    return last;
+}
+
 void mor_peg_cover(mor_peg* peg, int group)
 {
     mor_peg_group* g = &peg->groups[group];
     mor_peg_plane *first = &peg->planes[g->first], *end = first + g->count, *last = NULL;
     bool deep = true;
     for (mor_peg_plane* k = first; k < end; k++) {
-        interval(peg, g, k);
+        interval(peg, g, k, 0.0);
         deep = deep && (k->s < -g->tol);
         if (!k->open) continue;
         bool better = !last || k->closes > last->closes;
@@ -199,15 +245,31 @@ void mor_peg_cover(mor_peg* peg, int group)
             better = k->held || (!last->held && mor_peg_end_gap(peg, k) > mor_peg_end_gap(peg, last));
         if (better) last = k;
     }
-    for (bool grown = !deep; grown && last->closes < peg->s->h;) {
-        mor_peg_plane* next = last;
+    if (!deep) last = chain_end(peg, g, last);
+    /* a corner that slides over a ridge: one plane opens as the other closes, but for what the model is off */
+    const double slack = deep || g->count == 1 || !(last->closes < peg->s->h) ? 0.0 : mor_peg_bend(peg, g);
+    if (slack > 0.0) {
         for (mor_peg_plane* k = first; k < end; k++)
-            if (!k->open && k->opens <= last->closes && k->closes > next->closes) next = k;
-        grown = next != last;
-        last = next;
+            if (!k->open) interval(peg, g, k, slack);
+        mor_peg_plane* farther = chain_end(peg, g, last);
+        if (!(farther->closes < peg->s->h)) last = farther;
     }
     g->last = (int)(last - peg->planes);
     g->until = last->closes;
+}
+
+double mor_peg_change(const mor_peg* peg, const double* nu)
+{
+    const mor_system* s = peg->s;
+    double sum = 0.0;
+    for (int t = 0; t < s->tree_count; t++) {
+        const mor_tree_block* b = &s->trees[t];
+        for (int i = 0; i < b->dof; i++)
+            for (int j = 0; j < b->dof; j++)
+                sum += (nu[b->offset + i] - s->nu_free[b->offset + i]) * b->mass[i * b->dof + j] *
+                       (nu[b->offset + j] - s->nu_free[b->offset + j]);
+    }
+    return sum;
 }
 
 bool mor_peg_same_rows(const mor_peg* peg, const mor_peg_plane* a, const mor_peg_plane* b)

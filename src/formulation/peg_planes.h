@@ -43,8 +43,9 @@ typedef struct mor_peg {
     mor_peg_plane* planes; /* sorted by group */
     mor_peg_group* groups;
     int plane_count, group_count;
-    double* speed;  /* per contact: G_n' nu + d(psi)/dt */
-    bool particles; /* some group has one */
+    double* speed;    /* per contact: G_n' nu + d(psi)/dt */
+    const double* nu; /* the velocities these are of; the caller's */
+    bool particles;   /* some group has one */
 } mor_peg;
 
 /* Finds groups and planes of the system; false when out of memory. Contacts without a group stand alone. */
@@ -57,6 +58,12 @@ void mor_peg_bias(const mor_peg* peg, double* bias);
 void mor_peg_cover(mor_peg* peg, int group);
 /* min_i max(psi_i,0) + h speed_i: least gap of a plane at the end of the step. */
 double mor_peg_end_gap(const mor_peg* peg, const mor_peg_plane* plane);
+/* By how much the linear model of a pair may be off at the end of the step, (h^2/2) (w^2 r + 2 w v), w the spins, v the
+ * speed at the contact and r the arms: normals turn while points move. At most 1e-3 of the size: beyond that the true
+ * geometry of the trial state is looked at (peg_trial.c). */
+double mor_peg_bend(const mor_peg* peg, const mor_peg_group* group);
+/* |nu - nu_free|^2 in the mass. */
+double mor_peg_change(const mor_peg* peg, const double* nu);
 /* Do two planes have the same normal and the same rows? */
 bool mor_peg_same_rows(const mor_peg* peg, const mor_peg_plane* a, const mor_peg_plane* b);
 
