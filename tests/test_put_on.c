@@ -181,6 +181,34 @@ static void what_cannot_be_is_told_with_its_place(void** state)
     refused(HEAD "bodies:\n" FLOOR "robots:\n  - { name: r, urdf: robots/arm6.urdf, on: floor, collide: none }\n",
             "has no shapes");
     refused(HEAD "robots:\n  - { name: r, urdf: robots/arm6.urdf, drop: true }\n", "nothing lies below it");
+    refused(HEAD "bodies:\n" FLOOR "robots:\n  - { name: r, mjcf: ../tests/mjcf/02_joints.xml, drop: true }\n",
+            "the base of this model is fixed to the world: give 'position'");
+    refused(HEAD "bodies:\n" FLOOR "robots:\n  - { name: r, mjcf: ../tests/mjcf/04_free.xml, on: floor }\n",
+            "'on' sets one tree down and this model has");
+}
+
+/* The trunk of the model hangs 0.4 m above its own floor, its feet 0.015 m; turned, it would reach into the floor. */
+static void mjcf_robots_touch_too(void** state)
+{
+    (void)state;
+    for (int tilt = 0; tilt <= 60; tilt += 15) {
+        char text[400];
+        mor_scene* scene;
+        mor_start start;
+        mor_error error = { 0 };
+        snprintf(text, sizeof text,
+                 HEAD "robots:\n  - { name: r, mjcf: ../tests/mjcf/14_quadruped.xml, drop: true, "
+                      "orientation: { axis: [1, 0.5, 0], angle: %d } }\n",
+                 tilt);
+        mor_world* w = test_scene_text(text, &scene);
+        assert_int_equal(mor_world_look(w, &start, &error), MOR_OK);
+        test_near(start.penetration, 0.0, 1e-9, "overlap");
+        test_steps(w, 3); /* what touches is held in the first steps */
+        assert_true(mor_world_contact_count(w) > 0);
+        mor_start_free(&start);
+        mor_world_destroy(w);
+        mor_scene_destroy(scene);
+    }
 }
 
 int main(void)
@@ -189,6 +217,7 @@ int main(void)
         cmocka_unit_test(shapes_touch_where_geometry_says),
         cmocka_unit_test(robots_touch_with_their_lowest_point),
         cmocka_unit_test(foreign_robots_stand_on_the_floor_at_once),
+        cmocka_unit_test(mjcf_robots_touch_too),
         cmocka_unit_test(what_cannot_be_is_told_with_its_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

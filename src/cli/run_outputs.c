@@ -124,7 +124,7 @@ static void print_integrator(const mor_world* w, const mor_run_summary* s)
 /* Where the time went when a run took longer than what it simulated. */
 static void print_slow(const mor_world* w, const mor_run_summary* s)
 {
-    if (s->wall < 1.0 || s->wall < mor_world_time(w)) return;
+    if (s->wall < 1.0 || s->wall < mor_world_time(w) || !(s->timing.total > 0.0)) return;
     const mor_timing* t = &s->timing;
     double solve = t->formulate + t->solve;
     const struct {

@@ -118,8 +118,25 @@ static mor_code read_tree(mor_scene* scene, const mor_scene_mjcf* x, int tree, c
         }
         if (code) return code;
     }
+    robot->drop = raw->drop;
     if (tree > 0) return MOR_OK;
     return mor_scene_read_actuation(scene, robot, raw, error);
+}
+
+/* `on` and `drop` move one tree; parts that belong to the world, or to other trees, would stay behind. */
+static mor_code check_rest(const mor_mjcf* m, const mor_node* node, bool drop, mor_error* error)
+{
+    const mor_node* key = mor_node_get(node, "on") ? mor_node_get(node, "on") : mor_node_get(node, "drop");
+    if (!key || (!drop && !mor_node_get(node, "on"))) return MOR_OK;
+    if (m->trees_count != 1)
+        return mor_node_fail_key(key, error, "'%s' sets one tree down and this model has %d; give 'position'", key->key,
+                                 m->trees_count);
+    if (!m->trees[0].floating)
+        return mor_node_fail_key(key, error,
+                                 "'%s' is for robots that move freely; the base of this model is fixed to the "
+                                 "world: give 'position'",
+                                 key->key);
+    return MOR_OK;
 }
 
 static mor_code check_joints(const mor_mjcf* m, const mor_node* map, mor_error* error)
@@ -148,7 +165,7 @@ mor_code mor_scene_read_mjcf(mor_scene* scene, const mor_node* node, const mor_r
     if (!raw->name && k > 0) snprintf(x->name, sizeof x->name, "%.24s_%d", m->model, k);
     x->offset = (mor_pose){ raw->position, { 1, 0, 0, 0 } };
     if ((code = mor_scene_read_turn(scene, node, &x->offset.rotation, error))) return code;
-    if ((code = read_controls(m, raw->controls, error))) return code;
+    if ((code = read_controls(m, raw->controls, error)) || (code = check_rest(m, node, raw->drop, error))) return code;
     if ((code = check_joints(m, raw->joints, error)) || (code = check_joints(m, raw->joint_velocities, error)))
         return code;
     enum { NOTES = 8192 };
