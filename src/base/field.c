@@ -44,23 +44,27 @@ static const char* word(const char* choices, int k, size_t* length)
 /* A letter without its case; `_` and space count as `-`. The same for every locale. */
 static char plain(char c) { return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c == '_' || c == ' ' ? '-' : c; }
 
-/* How many letters must be changed, added or left out. */
+/* How many letters must be changed, added, left out, or change places with their neighbour. */
 static size_t edit_distance(const char* a, const char* b)
 {
-    size_t n = strlen(a), m = strlen(b), row[65];
+    size_t n = strlen(a), m = strlen(b), rows[3][65];
     if (n > 64 || m > 64) return 99;
-    for (size_t j = 0; j <= m; j++) row[j] = j;
-    for (size_t i = 1; i <= n; i++) {
-        size_t corner = row[0];
+    for (size_t i = 0; i <= n; i++) {
+        size_t *row = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
         row[0] = i;
         for (size_t j = 1; j <= m; j++) {
-            size_t old = row[j], change = corner + (plain(a[i - 1]) != plain(b[j - 1]));
-            size_t shift = (row[j - 1] < row[j] ? row[j - 1] : row[j]) + 1;
+            if (i == 0) {
+                row[j] = j;
+                continue;
+            }
+            size_t change = last[j - 1] + (plain(a[i - 1]) != plain(b[j - 1]));
+            size_t shift = (row[j - 1] < last[j] ? row[j - 1] : last[j]) + 1;
             row[j] = change < shift ? change : shift;
-            corner = old;
+            bool swapped = i > 1 && j > 1 && plain(a[i - 1]) == plain(b[j - 2]) && plain(a[i - 2]) == plain(b[j - 1]);
+            if (swapped && before[j - 2] + 1 < row[j]) row[j] = before[j - 2] + 1;
         }
     }
-    return row[m];
+    return rows[n % 3][m];
 }
 
 const char* mor_did_you_mean(const char* text, const char* const* words)

@@ -64,6 +64,12 @@ static void print_near(const char* text)
     char asked[4096], near[4400] = "";
     if (!colon || colon - text >= (int)sizeof asked || strstr(text, "did you mean")) return;
     snprintf(asked, sizeof asked, "%.*s", (int)(colon - text), text);
+    for (char* end = asked + strlen(asked); end > asked && (end[-1] == ':' || (end[-1] >= '0' && end[-1] <= '9'));) {
+        if (*--end != ':') continue;
+        *end = '\0'; /* FILE:LINE:COLUMN */
+        if (access(asked, F_OK) == 0) return;
+        *end = ':';
+    }
     if (access(asked, F_OK) != 0 && errno == ENOENT) mor_cli_near_file(asked, false, near, sizeof near);
     if (*near && strcmp(near, asked) != 0) fprintf(stderr, "; did you mean '%s'?", near);
 }

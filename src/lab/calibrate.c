@@ -142,8 +142,8 @@ static mor_code fit(session* s, mor_error* error)
     c->after_contact = whole;
     if (code) return code;
     if (!isfinite(best))
-        return mor_fail(error, MOR_BAD_INPUT, "%s: with no values that were tried all runs could be simulated",
-                        m->name);
+        return mor_fail(error, MOR_BAD_INPUT, "%s: with no values that were tried all runs could be simulated%s%s",
+                        m->name, c->refusal[0] ? "; the scene refused some: " : "", c->refusal);
     for (int i = 0; i < m->parameter_count; i++) r->x[i] = mor_cal_from_unit(&c->parameters[m->parameters[i]], z[i]);
     return MOR_OK;
 }
@@ -188,6 +188,7 @@ mor_code mor_calibration_run(mor_calibration* c, int jobs, const char* journal, 
         if (mor_cal_journal_take(c, c->merged[i], error)) return error->code;
     if (journal && !(s.journal = mor_cal_journal_open(c, journal, resume, error))) return error->code;
     mor_code code = c->fit_initial || c->after_contact || c->horizon_count ? mor_cal_find_flights(c, error) : MOR_OK;
+    if (!code) code = mor_cal_check_contacts(c, error);
     for (int split = 0; split < c->split_count && !code; split++) {
         mor_cal_use_split(c, split);
         for (s.method = 0; s.method < c->method_count && !code; s.method++)

@@ -55,6 +55,7 @@ typedef struct mor_cal_parameter {
     bool logarithmic;            /* searched on a logarithmic scale */
     double step;                 /* of the grid; 0: eleven points */
     const struct mor_node* node; /* its place in the plan, while that is read */
+    bool tried;                  /* the ends of its range were shown to the scene */
 } mor_cal_parameter;
 
 typedef struct mor_cal_method {
@@ -94,6 +95,7 @@ typedef struct mor_cal_point {
 typedef struct mor_cal_interval {
     double low, high; /* 95 % */
     bool identifiable, at_bound, moved;
+    bool judged;                             /* an interval was asked for and found; else low and high are the range */
     char why[200];                           /* if it is not identifiable */
     double profile_x[16], profile_error[16]; /* others fitted again */
     int profile_count;
@@ -148,7 +150,10 @@ typedef struct mor_calibration {
     int scan;                                      /* points that are evaluated first; the best of them are starts */
     int horizons[MOR_CAL_HORIZONS], horizon_count; /* values of after_contact that are fitted first, in order */
     double seed, tolerance;
-    uint64_t condition; /* hash of plan, scene and data */
+    uint64_t condition;       /* hash of plan, scene and data */
+    char notes[1200];         /* what is odd about plan and data, a line each; "": nothing */
+    char contact_place[1100]; /* file:line:column of after_contact or horizons */
+    char refusal[400];        /* why the scene did not take some values that were tried; "": it took all */
     mor_cal_point** points;
     int point_count, point_capacity;
     int split, split_count;     /* the one that is looked at */
@@ -188,6 +193,8 @@ void mor_cal_summarise(mor_calibration* c);
 /* calibrate_evaluate.c: the scores of runs (those of the test set too if `test`) with the values x of a method. */
 mor_code mor_cal_simulate(mor_calibration* c, int method, const double* x, bool test, mor_cal_score* scores,
                           double* time_s, mor_error* error);
+/* calibrate_check.c: after_contact and horizons need runs that touch something. After mor_cal_find_flights. */
+mor_code mor_cal_check_contacts(mor_calibration* c, mor_error* error);
 /* Samples before the first contact of every run. */
 mor_code mor_cal_find_flights(mor_calibration* c, mor_error* error);
 /* With the values x: time, mean distance and mean angle of all runs over equal parts of the time, 3 numbers each (NaN:

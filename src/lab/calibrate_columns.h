@@ -15,7 +15,11 @@ mor_code mor_cal_read_quantities(mor_calibration* c, const mor_node* map, const 
 mor_code mor_cal_find_runs(mor_calibration* c, mor_error* error);
 /* `data.runs`: a number (the first so many) or a list; NULL: all. */
 /* calibrate_check.c: does the scene take the values of a method? `at`: where the plan has the method. */
-mor_code mor_cal_check_values(const mor_calibration* c, const mor_cal_method* m, const mor_node* at, mor_error* error);
+mor_code mor_cal_check_values(mor_calibration* c, const mor_cal_method* m, const mor_node* at, mor_error* error);
+/* Notes samples that lie so far apart that their times may have another unit. */
+void mor_cal_check_times(mor_calibration* c, const mor_node* at, double step);
+/* Is every grid one of whole steps, and has it at most as many points as the plan has evaluations? */
+mor_code mor_cal_check_grid(const mor_calibration* c, const mor_node* optimiser, mor_error* error);
 mor_code mor_cal_check_samples(const mor_calibration* c, mor_error* error);
 mor_code mor_cal_choose_runs(mor_calibration* c, const mor_node* node, mor_error* error);
 /* `split`: which runs train; NULL: all. */

@@ -72,6 +72,7 @@ void mor_cal_compare(mor_calibration* c)
         mor_cal_result* r = &c->results[m];
         const mor_cal_result* first = &c->results[0];
         r->ratio = r->ratio_low = r->ratio_high = NAN;
+        for (int k = 0; k < 3; k++) r->test_low[k] = r->test_high[k] = NAN;
         if (!r->done || !first->done) continue;
         n = 0;
         for (int i = 0; i < c->run_count; i++)

@@ -9,7 +9,8 @@
  *            order (dynamic time warping)
  *
  * The error of a set is the mean over its runs. Missing samples are left out. Samples between two steps are
- * interpolated. A step that fails ends the run: its error is not a number, and the set's is infinite. */
+ * interpolated. A step that fails ends the run: its error is not a number, and the set's is infinite. So it is with
+ * values that the scene does not take together. */
 #include "base/elementary.h"
 #include "base/workers.h"
 #include "io/scene/scene_def.h"
@@ -271,6 +272,13 @@ static mor_code run(evaluation* e, int method, const double* x, double* time_s)
     for (int i = 0; i < jobs && !e->code; i++) {
         e->scenes[i] = mor_scene_load(c->scene, e->sets, c->library, e->error);
         if (!e->scenes[i]) e->code = e->error->code ? e->error->code : MOR_BAD_INPUT;
+    }
+    if (e->code == MOR_BAD_INPUT && e->scores) { /* values that do not go together */
+        for (int i = 0; i < c->run_count; i++) e->scores[i] = (mor_cal_score){ NAN, NAN, NAN, NAN };
+        if (!c->refusal[0]) snprintf(c->refusal, sizeof c->refusal, "%.399s", e->error->text);
+        *e->error = (mor_error){ 0 };
+        for (int i = 0; i < jobs; i++) mor_scene_destroy(e->scenes[i]);
+        return e->code = MOR_OK;
     }
     mor_workers* workers = e->code ? NULL : mor_workers_create(NULL, jobs);
     if (workers) mor_workers_run(workers, c->run_count, simulate_run, e);

@@ -276,6 +276,7 @@ static void judge_parameters(const mor_cal_work* k, mor_cal_result* r)
             if (j != i && fabs(r->correlation[i][j]) > 0.98)
                 snprintf(v->why, sizeof v->why, "it moves with %.100s (correlation %.2f)",
                          k->c->parameters[k->m->parameters[j]].name, r->correlation[i][j]);
+        v->judged = true;
         if (v->why[0]) v->identifiable = false;
         if (k->flat[i]) v->low = p->low, v->high = p->high;
     }

@@ -40,6 +40,7 @@ static void cell(FILE* out, const char* format, double value)
 static void interval(FILE* out, int digits, double unit, double value, double low, double high, const char* more)
 {
     if (!isfinite(value)) fputs("<td class=\"n\">–</td>", out);
+    else if (!isfinite(low) || !isfinite(high)) fprintf(out, "<td class=\"n\">%.*g%s</td>", digits, unit * value, more);
     else
         fprintf(out, "<td class=\"n\">%.*g [%.*g, %.*g]%s</td>", digits, unit * value, digits, unit * low, digits,
                 unit * high, more);
@@ -128,7 +129,8 @@ static void write_parameters(const mor_calibration* c, FILE* out)
                 "</td><td class=\"n\">%.5g</td><td class=\"n\">%.4g … %.4g</td><td class=\"n dim\">%.4g … %.4g</td>",
                 r->x[i], v->low, v->high, p->low, p->high);
             fprintf(out, "<td%s>", v->identifiable && !v->at_bound && v->moved ? "" : " class=\"warn\"");
-            if (!v->identifiable) fputs("cannot be identified: ", out), escaped(out, v->why);
+            if (!v->identifiable)
+                fputs(v->judged ? "cannot be identified: " : "not judged: ", out), escaped(out, v->why);
             if (v->at_bound) fputs(" at the edge of its range", out);
             if (!v->moved) fputs(" never moved from its start", out);
             fputs("</td></tr>\n", out);

@@ -64,7 +64,7 @@ static const mor_key parameter_keys[] = { { NODE(raw_parameter, path), .required
                                           { NODE(raw_parameter, range), .required = true },
                                           { TEXT(raw_parameter, name) },
                                           { NUMBER(raw_parameter, start), .initial = NAN },
-                                          { NUMBER(raw_parameter, step), .initial = 0.0, NOT_NEGATIVE },
+                                          { NUMBER(raw_parameter, step), .initial = 0.0, POSITIVE },
                                           { KEY(raw_parameter, log, MOR_KEY_BOOL) },
                                           { 0 } };
 static const mor_key_table parameter_table = { "parameter", "parameters[]", "", parameter_keys, TABLE(raw_parameter) };
@@ -244,15 +244,15 @@ static mor_code read_method(mor_calibration* c, mor_document* document, const mo
     if (raw.engine && (code = read_engine(document, n, raw.engine, m, error))) return code;
     if ((code = mor_cal_check_engine_paths(c, m, n, error)) || (code = mor_cal_check_values(c, m, n, error)))
         return code;
-    if (raw.name) {
-        snprintf(m->name, sizeof m->name, "%.127s", raw.name);
-        return MOR_OK;
-    }
-    for (int i = 0; i < m->set_count; i++) {
+    if (raw.name) snprintf(m->name, sizeof m->name, "%.127s", raw.name);
+    for (int i = 0; i < m->set_count && !raw.name; i++) {
         size_t used = strlen(m->name);
         snprintf(m->name + used, sizeof m->name - used, "%s%s", used ? " " : "", strchr(m->sets[i], '=') + 1);
     }
     if (!*m->name) snprintf(m->name, sizeof m->name, "%.100s", raw.engine ? raw.engine : "as in the scene");
+    for (int i = 0; i < c->method_count - 1; i++)
+        if (strcmp(c->methods[i].name, m->name) == 0)
+            return mor_node_fail(n, error, "two methods are called '%.60s'; give one of them another name", m->name);
     return MOR_OK;
 }
 
@@ -281,6 +281,11 @@ static mor_code read_methods(mor_calibration* c, mor_document* document, const r
 }
 
 /* ---------------------------------------------------------------------------------- the plan */
+
+static void keep_place(mor_calibration* c, const mor_node* n)
+{
+    snprintf(c->contact_place, sizeof c->contact_place, "%.1000s:%d:%d", n->source->name, n->line, n->column);
+}
 
 /* Numbers of samples after the first contact, rising. */
 static mor_code read_horizons(mor_calibration* c, const mor_node* list, mor_error* error)
@@ -324,7 +329,9 @@ static mor_code read_options(mor_calibration* c, const raw_plan* raw, mor_error*
     c->starts = o.starts, c->evaluations = o.evaluations, c->tolerance = o.tolerance, c->seed = o.seed;
     c->scan = o.scan;
     c->bootstrap = i.bootstrap, c->profile = i.profile;
-    return o.horizons ? read_horizons(c, o.horizons, error) : MOR_OK;
+    if ((code = mor_cal_check_grid(c, raw->optimiser, error)) || !o.horizons) return code;
+    keep_place(c, o.horizons);
+    return read_horizons(c, o.horizons, error);
 }
 
 static void add_hash(uint64_t* hash, const void* data, size_t size)
@@ -357,6 +364,7 @@ static mor_code check_bodies(mor_calibration* c, const raw_plan* raw, mor_error*
             code = mor_node_fail(raw->data, error, "the body '%.60s' does not move freely", q->body);
         any = any || (i < c->measured_count && q->kind <= MOR_CAL_ANGLE);
     }
+    if (!code) mor_cal_check_times(c, mor_node_get(raw->data, "time"), mor_world_get_step(world));
     if (!code && !any)
         code = mor_node_fail(raw->data, error, "columns has no position, quaternion or angle to compare");
     mor_world_destroy(world);
@@ -374,6 +382,7 @@ static mor_code read_data(mor_calibration* c, mor_document* document, const mor_
         return mor_node_fail(mor_node_get(node, "file"), error, "the data cannot be read: %.300s: %s", path, why_not());
     if ((code = mor_measured_read(&c->data, path, error))) return code;
     c->until = data->until, c->after_contact = data->after_contact;
+    if (c->after_contact) keep_place(c, mor_node_get(node, "after_contact"));
     c->run_column = -1;
     if ((code = mor_cal_find_column(c, mor_node_get(node, "time"), data->time, &c->time_column, error))) return code;
     if (data->run && (code = mor_cal_find_column(c, mor_node_get(node, "run"), data->run, &c->run_column, error)))

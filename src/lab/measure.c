@@ -68,6 +68,9 @@ static void tell_missing(const mor_json_value* v, const char* whole, const char*
     size_t used = strlen(why);
     if (near) snprintf(why + used, WHY - used, "; did you mean '%s'?", near);
     else if (n) snprintf(why + used, WHY - used, "; there is %s", list);
+    else if (v->kind == MOR_JSON_LIST && v->count == 0)
+        snprintf(why + used, WHY - used, "; it is empty%s",
+                 strncmp(whole, "samples.", 8) == 0 ? ": name times of samples with at: [...]" : "");
     else if (v->kind == MOR_JSON_LIST) snprintf(why + used, WHY - used, "; give an index below %d", v->count);
 }
 

@@ -201,6 +201,9 @@ static mor_code read_table(mor_observed* m, const mor_measured* t, const mor_wor
             m->dropped++;
             continue;
         }
+        if (m->frames && !(time > m->time[m->frames - 1]) && t->lines)
+            code = mor_fail(error, MOR_BAD_INPUT, "%.300s:%d:1: the times do not rise: %g s after %g s", t->path,
+                            t->lines[r], time, m->time[m->frames - 1]);
         m->time[m->frames++] = time;
     }
     free(all);
@@ -212,7 +215,8 @@ static mor_code read_table(mor_observed* m, const mor_measured* t, const mor_wor
 static mor_code check(const mor_observed* m, const char* path, mor_error* error)
 {
     if (m->frames < 3)
-        return mor_fail(error, MOR_BAD_INPUT, "%.300s: %d samples; a motion has at least 3", path, m->frames);
+        return mor_fail(error, MOR_BAD_INPUT, "%.300s: %d sample%s%s; a motion has at least 3", path, m->frames,
+                        m->frames == 1 ? "" : "s", m->dropped ? " without missing numbers" : "");
     for (int k = 0; k < m->frames; k++) {
         if (k > 0 && !(m->time[k] > m->time[k - 1]))
             return mor_fail(error, MOR_BAD_INPUT, "%.300s: the times do not rise: %g s after %g s", path, m->time[k],

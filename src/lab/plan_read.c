@@ -125,7 +125,9 @@ static mor_code read_grid(mor_plan* p, mor_parameter* x, const mor_node* node, i
     if (code) return code;
     if (form == RANGE) {
         double steps = v[2] != 0.0 ? (v[1] - v[0]) / v[2] : -1.0;
-        if (!(steps >= 0.0 && steps < 1e6))
+        if (steps >= 1e6)
+            return mor_node_fail(node, error, "range is [from, to, step]: these are %.3g values; at most 1e6", steps);
+        if (!(steps >= 0.0))
             return mor_node_fail(node, error, "range is [from, to, step]: with the step %g, %g is not reached from %g",
                                  v[2], v[1], v[0]);
         int count = (int)floor(steps + 1e-9) + 1;
@@ -133,7 +135,7 @@ static mor_code read_grid(mor_plan* p, mor_parameter* x, const mor_node* node, i
     }
     if (v[2] != floor(v[2]) || v[2] < 1.0 || v[2] > 1e6)
         return mor_node_fail(mor_node_at(node, 2), error,
-                             "%s is [from, to, count]: count %g must be a whole number from 1 on", form_names[form],
+                             "%s is [from, to, count]: count %g must be a whole number from 1 to 1e6", form_names[form],
                              v[2]);
     if (form == LOG_GRID && !(v[0] > 0.0 && v[1] > 0.0))
         return mor_node_fail(node, error, "log-grid needs positive numbers; for others there is grid");

@@ -80,6 +80,17 @@ static bool is_parameter(const mor_plan* p, const char* path)
     return false;
 }
 
+/* Measures over steps that begin after the run. */
+static mor_code check_windows(const mor_plan* p, double last, double end, mor_error* error)
+{
+    for (int i = 0; i < p->measure_count; i++) {
+        const mor_measure* m = &p->measures[i];
+        if (m->kind == MOR_MEASURE_SERIES && m->from >= last)
+            return mor_node_fail(m->node, error, "%.60s: from %g: the run ends at %g s", m->name, m->from, end);
+    }
+    return MOR_OK;
+}
+
 /* The scene as the plan sets it, its measures and its times. */
 static mor_code check_scene(mor_sweep* s, int index, mor_error* error)
 {
@@ -98,6 +109,8 @@ static mor_code check_scene(mor_sweep* s, int index, mor_error* error)
         else if (!world) code = mor_fail(error, inner.code, "%s", inner.text);
         else if (n == p->set_count && !is_parameter(p, "time.end") && last >= end + 0.5 * mor_world_get_step(world))
             code = mor_node_fail(p->at_node, error, "at %g: the run ends at %g s", last, end);
+        else if (n == p->set_count && !is_parameter(p, "time.end") && world)
+            code = check_windows(p, end + 0.5 * mor_world_get_step(world), end, error);
         mor_world_destroy(world);
         mor_scene_destroy(scene);
     }

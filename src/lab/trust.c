@@ -145,6 +145,9 @@ static mor_code look_at_scene(session* s, mor_error* error)
     if (!t->bodies) return mor_fail(error, MOR_SYSTEM, "out of memory");
     if (t->body_count == 0) return mor_fail(error, MOR_BAD_INPUT, "%s: nothing in it can move", s->trial.file);
     if (!(t->end > 0.0)) return mor_fail(error, MOR_BAD_INPUT, "%s: time.end is 0; give --time", s->trial.file);
+    if (t->end < 4.0 * t->step) /* the coarsest of the steps that are compared */
+        return mor_fail(error, MOR_BAD_INPUT, "%s: %g s are less than four steps of %g s; give a longer --time",
+                        s->trial.file, t->end, t->step);
     return MOR_OK;
 }
 

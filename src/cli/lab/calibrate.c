@@ -99,9 +99,17 @@ static void print_parameters(const mor_calibration* c, const mor_cal_method* m, 
     for (int i = 0; i < m->parameter_count; i++) {
         const mor_cal_interval* v = &r->intervals[i];
         printf("  %-40s %12.6g  [%.6g, %.6g]%s%s%s%s\n", c->parameters[m->parameters[i]].name, r->x[i], v->low, v->high,
-               v->identifiable ? "" : "  cannot be identified: ", v->why,
-               v->at_bound ? "  at the edge of its range" : "", v->moved ? "" : "  never moved");
+               v->identifiable ? ""
+               : v->judged     ? "  cannot be identified: "
+                               : "  not judged: ",
+               v->why, v->at_bound ? "  at the edge of its range" : "", v->moved ? "" : "  never moved");
     }
+}
+
+/* Nothing where one run gives none. */
+static void print_interval(double low, double high)
+{
+    if (isfinite(low) && isfinite(high)) printf(" [%.4g, %.4g]", low, high);
 }
 
 static void print_split(const mor_calibration* c, int split)
@@ -114,11 +122,14 @@ static void print_split(const mor_calibration* c, int split)
         if (c->split_count > 1) printf(", split %d", split + 1);
         printf("\n  error: training %.6g", r->train[0]);
         if (isfinite(r->test[0])) printf(", held out %.6g", r->test[0]);
-        printf(" (with the start values %.6g, %.6g)\n", r->start_train, r->start_test);
-        printf("  %s: position %.4g m [%.4g, %.4g], rotation %.4g deg [%.4g, %.4g]\n",
-               isfinite(r->test[0]) ? "held out" : "training", isfinite(r->test[0]) ? r->test[1] : r->train[1],
-               r->test_low[1], r->test_high[1], degrees * (isfinite(r->test[0]) ? r->test[2] : r->train[2]),
-               degrees * r->test_low[2], degrees * r->test_high[2]);
+        printf(" (with the start values %.6g", r->start_train);
+        if (isfinite(r->start_test)) printf(", %.6g", r->start_test);
+        const double* mean = isfinite(r->test[0]) ? r->test : r->train;
+        printf(")\n  %s: position %.4g m", isfinite(r->test[0]) ? "held out" : "training", mean[1]);
+        print_interval(r->test_low[1], r->test_high[1]);
+        printf(", rotation %.4g deg", degrees * mean[2]);
+        print_interval(degrees * r->test_low[2], degrees * r->test_high[2]);
+        putchar('\n');
         if (k && isfinite(r->ratio))
             printf("  error over that of %s: %.3f [%.3f, %.3f]%s\n", c->methods[0].name, r->ratio, r->ratio_low,
                    r->ratio_high, r->ratio_low <= 1.0 && r->ratio_high >= 1.0 ? ", indistinguishable" : "");
@@ -236,6 +247,17 @@ static int check(const arguments* a)
     return 0;
 }
 
+/* What is odd about the plan. Told once: those of the plan before the run, those of the data after it. */
+static void print_notes(mor_calibration* c)
+{
+    for (char *line = c->notes, *end; *line; line = end) {
+        end = line + strcspn(line, "\n");
+        fprintf(stderr, "moreau calibrate: note: %.*s\n", (int)(end - line), line);
+        if (*end) end++;
+    }
+    c->notes[0] = '\0';
+}
+
 int mor_cli_calibrate(int argc, char** argv)
 {
     static arguments a;
@@ -258,10 +280,12 @@ int mor_cli_calibrate(int argc, char** argv)
         return submit(&a);
     }
     if (!code && a.audit) return audit(&a, c);
+    if (!code && !a.quiet) print_notes(c);
     meter m = { .shown = isatty(2) && !a.quiet };
     if (!code) c->shard = a.shard, c->shards = a.shards, c->merged = a.files, c->merged_count = a.file_count;
     if (!code) code = mor_calibration_run(c, a.jobs, a.journal, a.resume, progress, &m, &error);
     if (m.shown) fprintf(stderr, "\r%79s\r", "");
+    if (c && !a.quiet) print_notes(c);
     if (code == MOR_STOPPED) {
         fprintf(stderr, "moreau calibrate: %s%s; methods that were done are written\n",
                 mor_cli_signal_name(mor_cli_signal()), a.journal ? "; --resume goes on" : "");

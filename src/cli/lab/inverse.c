@@ -208,6 +208,18 @@ static void print_report(const arguments* a, const mor_inversion* x, const mor_o
 
 /* -------------------------------------------------------------------------------------- the command */
 
+/* Times in milliseconds make steps of seconds. */
+static void look_at_times(const arguments* a, const mor_observed* m, double step)
+{
+    enum { MANY = 100 };
+    double apart = (m->time[m->frames - 1] - m->time[0]) / (m->frames - 1);
+    if (apart > MANY * step && !a->quiet)
+        fprintf(stderr,
+                "moreau inverse: note: %s: samples are %g s apart, %.0f steps of the scene: are the times in "
+                "seconds?\n",
+                a->motion, apart, apart / step);
+}
+
 static int work(arguments* a, const mor_observed* m, const mor_world* w)
 {
     mor_error error = { 0 };
@@ -257,10 +269,20 @@ int mor_cli_inverse(int argc, char** argv)
     mor_world* w = mor_scene_build(scene, 1, &error);
     bool convex =
         a.law == 1 || (a.law == 0 && !a.fit_count && w && strcmp(mor_world_method(w, "formulation"), "convex") == 0);
+    if (w && !convex && a.request.options.regularisation != mor_inverse_options_default().regularisation)
+        status =
+            mor_cli_usage("inverse", "--regularisation is of the convex law; this is the exact one (--law convex)");
+    if (w && convex && a.request.options.slip != mor_inverse_options_default().slip)
+        status = mor_cli_usage("inverse", "--slip is of the exact law; this is the convex one (--law exact)");
     a.request.options.law = convex ? MOR_INVERSE_CONVEX : MOR_INVERSE_EXACT;
     a.law = !convex;
+    if (status) {
+        mor_world_destroy(w);
+        mor_scene_destroy(scene);
+        return status;
+    }
     if (!w || mor_observed_read(&motion, a.motion, w, &a.observed, &error)) status = mor_cli_fail(&error);
-    else status = work(&a, &motion, w);
+    else look_at_times(&a, &motion, mor_world_get_step(w)), status = work(&a, &motion, w);
     mor_observed_free(&motion);
     mor_world_destroy(w);
     mor_scene_destroy(scene);

@@ -171,10 +171,14 @@ static mor_code fail(builder* b, yaml_mark_t mark, const char* sentence)
     return mor_fail_at(b->error, MOR_BAD_INPUT, b->source->name, line_of(mark), column_of(b, mark), "%s", sentence);
 }
 
-/* Messages quote what stands in scenes, not what stands in other files that somebody names. */
-static bool is_scene(const builder* b)
+/* Messages quote what stands in scenes and plans, not what stands in other files that somebody names. */
+static bool is_ours(const builder* b)
 {
-    return b->root->kind == MOR_NODE_MAP && b->root->first && strcmp(b->root->first->key, "moreau") == 0;
+    static const char* const begins[] = { "moreau", "moreau-sweep", "moreau-calibrate" };
+    if (b->root->kind != MOR_NODE_MAP || !b->root->first) return false;
+    for (int i = 0; i < 3; i++)
+        if (strcmp(b->root->first->key, begins[i]) == 0) return true;
+    return false;
 }
 
 /* The slot of a key: where it is or would be. */
@@ -287,7 +291,7 @@ static mor_code take_key(builder* b, const char* text, size_t length, yaml_mark_
     b->key_column = column_of(b, mark);
     if (twin)
         return mor_fail_at(b->error, MOR_BAD_INPUT, b->source->name, b->key_line, b->key_column,
-                           "key '%.60s' is given twice; the first is in line %d", is_scene(b) ? b->key : "...",
+                           "key '%.60s' is given twice; the first is in line %d", is_ours(b) ? b->key : "...",
                            twin->key_line);
     b->has_key = true;
     return MOR_OK;
@@ -364,11 +368,21 @@ static yaml_mark_t mark_of_byte(const char* text, size_t length, size_t offset)
     return mark;
 }
 
+/* Does a line begin with a tab, after spaces perhaps? */
+static bool has_tab(const char* text, size_t length, size_t line)
+{
+    size_t i = 0;
+    for (; i < length && line > 0; i++) line -= text[i] == '\n';
+    while (i < length && text[i] == ' ') i++;
+    return i < length && text[i] == '\t';
+}
+
 static mor_code fail_syntax(builder* b, const yaml_parser_t* parser, const char* text, size_t length)
 {
     if (parser->error == YAML_MEMORY_ERROR) return mor_fail(b->error, MOR_SYSTEM, "out of memory");
     yaml_mark_t mark =
         parser->error == YAML_READER_ERROR ? mark_of_byte(text, length, parser->problem_offset) : parser->problem_mark;
+    if (has_tab(text, length, mark.line)) return fail(b, mark, "the line begins with a tab; indent with spaces");
     return mor_fail_at(b->error, MOR_BAD_INPUT, b->source->name, line_of(mark), column_of(b, mark), "%s%s%s",
                        parser->problem ? parser->problem : "not YAML", parser->context ? ", " : "",
                        parser->context ? parser->context : "");
@@ -399,7 +413,9 @@ mor_node* mor_yaml_parse(mor_document* document, const char* text, size_t length
     yaml_parser_delete(&parser);
     if (code == MOR_OK && !b.root) {
         code = mor_fail_at(error, MOR_BAD_INPUT, source->name, 1, 1 + column, "%s",
-                           column ? "there is no value" : "the file is empty; a scene begins with 'moreau: 1'");
+                           column ? "there is no value"
+                                  : "the file is empty; a scene begins with 'moreau: 1', a plan with "
+                                    "'moreau-sweep: 1' or 'moreau-calibrate: 1'");
     }
     return code == MOR_OK ? b.root : NULL;
 }
