@@ -1,4 +1,8 @@
-/* MuJoCo as a method of `moreau calibrate`: one free box on the plane z = 0.
+/* MuJoCo as a method of `moreau calibrate`: one free box on the plane z = 0, or in a planar world one rectangle on the
+ * line y = 0.
+ *
+ * MuJoCo has no planar worlds: the rectangle is a box as deep as it is wide on two slides and a hinge, which touches
+ * the floor with two equal corners where the rectangle has one.
  *
  * Size, mass, centre of mass, inertia, state, gravity and step are those of the world; the engine's own values are
  *
@@ -11,6 +15,7 @@
  * the other methods are. */
 #include "moreau/lab.h"
 
+#include <math.h>
 #include <mujoco/mujoco.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -20,29 +25,36 @@
 
 /* The centre of mass of the pattern lies off the frame: MuJoCo would else mark the body as one whose frames agree, and
  * not look at another centre of mass later. */
-static const char text[] =
-    "<mujoco><option cone='elliptic' solver='Newton' iterations='100' tolerance='1e-10'/><worldbody>"
-    "<geom type='plane' size='0 0 1' condim='3'/>"
-    "<body><freejoint/><inertial pos='0 0 0.1' mass='1' diaginertia='1 1 1'/>"
-    "<geom type='box' size='1 1 1' condim='3'/></body></worldbody></mujoco>";
+#define OPTIONS "<mujoco><option cone='elliptic' solver='Newton' iterations='100' tolerance='1e-10'/><worldbody>"
+#define BODY                                                                                                           \
+    "<inertial pos='0 0 0.1' mass='1' diaginertia='1 1 1'/><geom type='box' size='1 1 1' condim='3'/></body>"          \
+    "</worldbody></mujoco>"
+
+static const char* const texts[2] = {
+    OPTIONS "<geom type='plane' size='0 0 1' condim='3'/><body><freejoint/>" BODY,
+    OPTIONS "<geom type='plane' size='0 0 1' condim='3' euler='-90 0 0'/><body><joint type='slide' axis='1 0 0'/>"
+            "<joint type='slide' axis='0 1 0'/><joint type='hinge' axis='0 0 1'/>" BODY,
+};
 
 static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
-static mjModel* pattern;
+static mjModel* patterns[2];
 
-/* The model is read once; every run copies it. */
-static mjModel* read_pattern(mor_error* error)
+/* The model, in space or in the plane, is read once; every run copies it. */
+static mjModel* read_pattern(bool planar, mor_error* error)
 {
+    const char* text = texts[planar];
     pthread_mutex_lock(&loading);
-    if (!pattern) {
+    if (!patterns[planar]) {
         char path[] = "/tmp/moreau-mujoco-XXXXXX", why[300] = "no temporary file";
         int file = mkstemp(path);
-        if (file >= 0 && write(file, text, sizeof text - 1) == (ssize_t)sizeof text - 1)
-            pattern = mj_loadXML(path, NULL, why, sizeof why);
+        if (file >= 0 && write(file, text, strlen(text)) == (ssize_t)strlen(text))
+            patterns[planar] = mj_loadXML(path, NULL, why, sizeof why);
         if (file >= 0) close(file), unlink(path);
-        if (!pattern) error->code = MOR_SYSTEM, snprintf(error->text, sizeof error->text, "MuJoCo: %.200s", why);
+        if (!patterns[planar])
+            error->code = MOR_SYSTEM, snprintf(error->text, sizeof error->text, "MuJoCo: %.200s", why);
     }
     pthread_mutex_unlock(&loading);
-    return pattern;
+    return patterns[planar];
 }
 
 static void set_value(mjModel* m, const char* name, double value)
@@ -74,6 +86,8 @@ static void set_body(const mor_world* world, mor_body_id body, mjModel* m, mjDat
     mor_vec3 arm = mor_rotate(s.pose.rotation, mass.com);
     mor_vec3 v = mor_sub(s.velocity, mor_cross(s.angular_velocity, arm)); /* of the frame's origin */
     mor_vec3 half = mor_geometry_support(mor_body_get_shape(world, body, 0).geometry, mor_v3(1, 1, 1));
+    bool planar = mor_world_dimension(world) == 2;
+    if (planar) half.z = half.x;
     m->opt.timestep = h;
     m->geom_size[3] = half.x, m->geom_size[4] = half.y, m->geom_size[5] = half.z;
     m->geom_rbound[1] = mor_norm(half);
@@ -87,13 +101,15 @@ static void set_body(const mor_world* world, mor_body_id body, mjModel* m, mjDat
     const double q[7] = { s.pose.position.x, s.pose.position.y, s.pose.position.z, s.pose.rotation.w,
                           s.pose.rotation.x, s.pose.rotation.y, s.pose.rotation.z };
     const double u[6] = { v.x, v.y, v.z, spin.x, spin.y, spin.z };
-    memcpy(d->qpos, q, sizeof q);
-    memcpy(d->qvel, u, sizeof u);
+    memcpy(d->qpos, q, (planar ? 2 : 7) * sizeof *q);
+    memcpy(d->qvel, u, (planar ? 2 : 6) * sizeof *u);
+    if (planar) d->qpos[2] = 2.0 * atan2(q[6], q[3]), d->qvel[2] = spin.z;
 }
 
-static mor_pose pose_of(const mjData* d)
+static mor_pose pose_of(const mjModel* m, const mjData* d)
 {
     const double* q = d->qpos;
+    if (m->nq == 3) return (mor_pose){ { q[0], q[1], 0.0 }, { cos(0.5 * q[2]), 0.0, 0.0, sin(0.5 * q[2]) } };
     return (mor_pose){ { q[0], q[1], q[2] }, { q[3], q[4], q[5], q[6] } };
 }
 
@@ -121,20 +137,20 @@ mor_code moreau_engine(const mor_world* world, const mor_body_id* bodies, int bo
                      values[i].name);
             return error->code = MOR_BAD_INPUT;
         }
-    const mjModel* shared = read_pattern(error);
+    const mjModel* shared = read_pattern(mor_world_dimension(world) == 2, error);
     mjModel* m = shared ? mj_copyModel(NULL, shared) : NULL;
     mjData* d = m ? mj_makeData(m) : NULL;
     if (!d) return error->code = MOR_SYSTEM;
     for (int i = 0; i < value_count; i++) set_value(m, values[i].name, values[i].value);
     set_body(world, bodies[0], m, d);
-    mor_pose before = pose_of(d), now = before;
+    mor_pose before = pose_of(m, d), now = before;
     double h = m->opt.timestep;
     bool lost = false;
     for (int k = 0; k < time_count; k++) {
         while (d->time < times[k] - 1e-6 * h) {
             before = now;
             mj_step(m, d);
-            now = pose_of(d);
+            now = pose_of(m, d);
         }
         double part = times[k] < d->time ? 1.0 - (d->time - times[k]) / h : 1.0;
         poses[k] = between(before, now, part);
