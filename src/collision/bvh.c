@@ -58,6 +58,7 @@ void mor_bvh_destroy(mor_bvh* tree)
     if (tree->pairs) a.resize(a.user, tree->pairs, 0);
     if (tree->leaves) a.resize(a.user, tree->leaves, 0);
     if (tree->items) a.resize(a.user, tree->items, 0);
+    if (tree->shadows) a.resize(a.user, tree->shadows, 0);
     if (tree->cells) a.resize(a.user, tree->cells, 0);
     for (int p = 0; p < MOR_BVH_PARTS; p++)
         if (tree->parts[p].keys) a.resize(a.user, tree->parts[p].keys, 0);

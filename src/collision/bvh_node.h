@@ -36,6 +36,7 @@ struct mor_bvh {
     bool unsettled;                    /* boxes may have left their fat ones */
     bool changed, grouped;             /* by_groups (bvh_grid.c), and whether it must be asked again */
     struct mor_bvh_item* items;        /* of the grid, `grid_capacity` of them */
+    struct mor_bvh_shadow* shadows;    /* likewise */
     int* cells;                        /* of the grid: four for each item, and two */
     int grid_capacity;
 };
