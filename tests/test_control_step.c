@@ -5,6 +5,8 @@
 #include "common/scenes.h"
 #include "common/worlds.h"
 
+#include "control/control.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,11 +118,48 @@ static void a_humanoid_lands_and_stands_at_a_long_control_step(void** state)
     }
 }
 
+/* Three humanoids side by side, the last one in the air: lists of contacts by robot give each the torques that a look
+ * at all contacts gives, to the bit; and whoever stands is held by other torques than the one that falls. */
+static void contacts_listed_by_robot_give_the_same_torques(void** state)
+{
+    (void)state;
+    char text[4096] = "moreau: 1\ntime: { step: 0.001 }\nbodies:\n  - { name: floor, shape: plane, fixed: true }\n"
+                      "robots:\n";
+    for (int i = 0; i < 3; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text),
+                 "  - { name: h%d, urdf: robots/humanoid.urdf, base: floating, position: [%d, 0.3, %g], joints: { "
+                 "l_hip_pitch: -0.3, l_knee: 0.6, l_ankle_pitch: -0.3, r_hip_pitch: -0.3, r_knee: 0.6, "
+                 "r_ankle_pitch: -0.3 } }\n",
+                 i, 2 * i, i == 2 ? 3.0 : 0.856055732);
+    strcat(text, "controllers:\n");
+    for (int i = 0; i < 3; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text),
+                 "  - { type: pid, robot: h%d, kp: 1500, kd: 80, gravity_compensation: true }\n", i);
+    mor_scene* scene;
+    mor_world* w = test_scene_text(text, &scene);
+    test_steps(w, 20);
+    double all[3][64], own[3][64];
+    int n = mor_robot_joint_count(w->robots[0]->model);
+    assert_true(n > 0 && n <= 64 && w->contacts.count > 0);
+    for (int i = 0; i < 3; i++) mor_world_gravity_torque(w, i, all[i]);
+    mor_control_list_touches(w);
+    assert_non_null(w->control->touches);
+    for (int i = 0; i < 3; i++) mor_world_gravity_torque(w, i, own[i]);
+    w->control->touch_start = w->control->touches = NULL;
+    for (int i = 0; i < 3; i++) assert_memory_equal(all[i], own[i], (size_t)n * sizeof(double));
+    double differ = 0.0;
+    for (int j = 0; j < n; j++) differ = fmax(differ, fabs(all[0][j] - all[2][j]));
+    assert_true(differ > 1.0);
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(robots_held_at_a_long_control_step_are_stable),
         cmocka_unit_test(a_humanoid_lands_and_stands_at_a_long_control_step),
+        cmocka_unit_test(contacts_listed_by_robot_give_the_same_torques),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

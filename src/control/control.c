@@ -298,6 +298,7 @@ void mor_control_begin(mor_world* w, mor_step* step)
     }
     for (int i = 0; i < c->robot_count; i++)
         if (c->robots[i]) c->robots[i]->has_gravity = false;
+    if (due && w->robot_count > 1) mor_control_list_touches(w);
     if (step && due) mor_gravity_torques(step);
     for (int i = 0; i < c->robot_count; i++) {
         mor_control_robot* r = c->robots[i];
@@ -338,6 +339,7 @@ void mor_control_begin(mor_world* w, mor_step* step)
                    6 * sizeof(double));
         }
     }
+    c->touch_start = c->touches = NULL;
 }
 
 bool mor_control_revise(const mor_step* k, int pass)

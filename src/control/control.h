@@ -66,6 +66,7 @@ typedef struct mor_control {
     mor_buffer state;       /* double: all that lives longer than a step */
     double next;            /* in a long control step: the next control instant */
     mor_arena* scratch;
+    const int *touch_start, *touches; /* while controllers run: contacts by robot (support.c); NULL: not known */
     mor_bus_listener listeners[64];
     int listener_count;
 } mor_control;
@@ -129,6 +130,8 @@ void mor_gravity_torque(const mor_world* world, const mor_robot* robot, mor_robo
                         mor_arena* scratch, double* tau);
 /* The torques of all robots whose controllers ask for them, if the step has threads for it. */
 void mor_gravity_torques(mor_step* step);
+/* Lists the contacts of every robot, from the scratch of the control; the caller forgets them. */
+void mor_control_list_touches(mor_world* world);
 
 /* sensor.c */
 void mor_sensors_read(mor_world* world);

@@ -16,7 +16,6 @@
 #include "base/workers.h"
 #include "linalg/dense.h"
 
-#include <limits.h>
 #include <string.h>
 
 static const double NEAR = 1e-4;
@@ -32,24 +31,48 @@ int mor_support_of(const mor_world* w, const mor_robot* robot, const mor_contact
     return -1;
 }
 
-/* Contacts that may be the robot's own, in their order; NULL: out of memory. Its bodies have neighbouring numbers, so
- * that those of other robots are passed over without a look at them. */
-static int* own_contacts(const mor_world* w, const mor_robot* robot, mor_arena* scratch, int* count)
+static int robot_at(const mor_world* w, int place) { return w->bodies[w->order[place]].robot - 1; }
+
+void mor_control_list_touches(mor_world* w)
 {
+    mor_control* c = w->control;
     const mor_contact* contacts = w->contacts.data;
-    int first = INT_MAX, last = -1;
-    for (int i = 0; i < robot->model->link_count; i++) {
-        if (robot->bodies[i] < 0) continue;
-        int at = w->order_of[robot->bodies[i]];
-        if (at < first) first = at;
-        if (at > last) last = at;
+    int n = w->contacts.count, *start = mor_arena_zero(c->scratch, (size_t)w->robot_count + 2, sizeof *start);
+    int* list = start ? mor_arena_alloc(c->scratch, (2 * (size_t)n + 1) * sizeof *list) : NULL;
+    if (!list) return;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < n; i++) {
+            int a = robot_at(w, contacts[i].body[0]), b = robot_at(w, contacts[i].body[1]);
+            for (int side = 0; side < 2; side++) {
+                int robot = side ? b : a;
+                if (robot < 0 || (side && a == b)) continue;
+                if (pass) list[start[robot + 1]++] = i;
+                else start[robot + 2]++;
+            }
+        }
+        for (int r = 0; !pass && r < w->robot_count; r++) start[r + 2] += start[r + 1];
+    }
+    c->touch_start = start, c->touches = list;
+}
+
+/* Contacts of the robot in their order; NULL: it has no bodies, or out of memory. */
+static const int* own_contacts(const mor_world* w, const mor_robot* robot, mor_arena* scratch, int* count)
+{
+    const mor_control* c = w->control;
+    const mor_contact* contacts = w->contacts.data;
+    int number = -1;
+    *count = 0;
+    for (int i = 0; number < 0 && i < robot->model->link_count; i++)
+        if (robot->bodies[i] >= 0) number = w->bodies[robot->bodies[i]].robot - 1;
+    if (number < 0) return NULL;
+    if (c && c->touches) {
+        *count = c->touch_start[number + 1] - c->touch_start[number];
+        return c->touches + c->touch_start[number];
     }
     int* list = mor_arena_alloc(scratch, ((size_t)w->contacts.count + 1) * sizeof *list);
-    *count = 0;
-    for (int i = 0; list && i < w->contacts.count; i++) {
-        int a = contacts[i].body[0], b = contacts[i].body[1];
-        if ((a >= first && a <= last) || (b >= first && b <= last)) list[(*count)++] = i;
-    }
+    for (int i = 0; list && i < w->contacts.count; i++)
+        if (robot_at(w, contacts[i].body[0]) == number || robot_at(w, contacts[i].body[1]) == number)
+            list[(*count)++] = i;
     return list;
 }
 
@@ -61,7 +84,8 @@ void mor_gravity_torque(const mor_world* w, const mor_robot* robot, mor_robot_wo
     mor_robot_statics(m, robot->work, work, w->gravity, NULL, vector);
     size_t mark = mor_arena_mark(scratch);
     double* wrenches = m->floating ? mor_arena_zero(scratch, 6 * (size_t)m->link_count, sizeof *wrenches) : NULL;
-    int count = 0, *own = wrenches ? own_contacts(w, robot, scratch, &count) : NULL;
+    int count = 0;
+    const int* own = wrenches ? own_contacts(w, robot, scratch, &count) : NULL;
     if (own) {
         const mor_contact* contacts = w->contacts.data;
         double AA[36] = { 0 }, L[36], y[6];
