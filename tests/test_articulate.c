@@ -50,25 +50,30 @@ static void every_kind_of_joint_moves_as_in_maximal_coordinates(void** state)
     static const char* const bodies[] = { "a, b", "b, a", "a, world", "world, b" };
     for (int k = 0; k < 5; k++)
         for (int b = 0; b < 4; b++) {
-            double difference[2];
-            for (int fine = 0; fine < 2; fine++) {
+            double difference[3] = { 0.0 };
+            const double h[3] = { 1e-3, 2.5e-4, 6.25e-5 };
+            int steps = 2;
+            for (int fine = 0; fine < steps; fine++) {
                 char text[2000];
                 /* velocities that the joints do not allow: both sides must take them out in the same way */
                 snprintf(text, sizeof text, pair, ", velocity: [0.3, 0, 1], angular_velocity: [1, 0, 0.5]",
                          ", angular_velocity: [0, 2, 0]", kinds[k], bodies[b], "");
                 mor_vec3 x[2], y[2];
                 double error;
-                assert_int_equal(places(true, fine ? 2.5e-4 : 1e-3, 0.3, text, x, &error), 2);
+                assert_int_equal(places(true, h[fine], 0.3, text, x, &error), 2);
                 assert_true(error == 0.0);
-                assert_int_equal(places(false, fine ? 2.5e-4 : 1e-3, 0.3, text, y, &error), 2);
+                assert_int_equal(places(false, h[fine], 0.3, text, y, &error), 2);
                 assert_true(error < 1e-10);
                 difference[fine] = fmax(mor_norm(mor_sub(x[0], y[0])), mor_norm(mor_sub(x[1], y[1])));
+                /* of little they may cancel each other in the long step: it takes shorter ones to see the order */
+                if (fine == 1 && difference[1] > 1e-9 && difference[0] < 1e-5) steps = 3;
             }
-            printf("%-11s [%s]: apart by %.2e m at h = 1 ms, %.2e m at 0.25 ms\n", kinds[k], bodies[b], difference[0],
-                   difference[1]);
-            assert_true(difference[0] < 5e-3);
+            printf("%-11s [%s]: apart by %.2e m at h = 1 ms, %.2e m at 0.25 ms, %.2e m at 0.0625 ms\n", kinds[k],
+                   bodies[b], difference[0], difference[1], difference[2]);
             /* first order or better; where little of that is left, terms of second order show beside it */
-            assert_true(difference[1] < (difference[0] > 1e-4 ? 0.27 : 0.4) * difference[0] + 1e-12);
+            assert_true(difference[0] < 5e-3);
+            const double* d = difference + steps - 2;
+            assert_true(d[1] < (d[0] > 1e-4 ? 0.27 : 0.4) * d[0] + 1e-12);
         }
 }
 

@@ -150,24 +150,54 @@ static void look_at_body(work* k, int number)
     nu[0] = b->v.x, nu[1] = b->v.y, nu[2] = b->v.z, nu[3] = b->w.x, nu[4] = b->w.y, nu[5] = b->w.z;
 }
 
-/* G' and M^-1 G of a joint. False: a row in which nothing moves. */
+#define THREE(v) ((mor_four){ (v).x, (v).y, (v).z, 0.0 })
+#define ALL(x) ((mor_four){ x, x, x, x })
+
+static inline void put_three(mor_four v, double* to)
+{
+    MOR_TWO_TO(to) = __builtin_shufflevector(v, v, 0, 1);
+    to[2] = v[2];
+}
+
+/* G' and M^-1 G of a joint on the body of one side, which is at x; adds the squares of the rows to size. */
+MOR_ALWAYS_INLINE void write_side_body(const joint_rows* j, int side, const jointed* at, mor_vec3 x, double* size)
+{
+    const mor_mat3* I = &at->turned;
+    const mor_four first = { I->m[0][0], I->m[1][0], I->m[2][0], 0.0 },
+                   second = { I->m[0][1], I->m[1][1], I->m[2][1], 0.0 },
+                   third = { I->m[0][2], I->m[1][2], I->m[2][2], 0.0 }, here = THREE(x), sign = ALL(side ? -1.0 : 1.0),
+                   none = ALL(0.0), mass = ALL(at->mass);
+    double *J = j->J[side], *Y = j->Y[side];
+    for (int d = 0; d < j->dim; d++, J += 6, Y += 6) {
+        const mor_joint_row* row = &j->own[d];
+        const mor_four e = sign * THREE(row->direction);
+        mor_four c = none, m = e;
+        if (!row->spin) {
+            const mor_four r = THREE(row->point) - here;
+            c = e;
+            m = __builtin_shufflevector(r, r, 1, 2, 0, 3) * __builtin_shufflevector(e, e, 2, 0, 1, 3) -
+                __builtin_shufflevector(r, r, 2, 0, 1, 3) * __builtin_shufflevector(e, e, 1, 2, 0, 3);
+        }
+        put_three(c, J);
+        put_three(m, J + 3);
+        put_three(mass * c, Y);
+        put_three(first * ALL(m[0]) + second * ALL(m[1]) + third * ALL(m[2]), Y + 3);
+        const mor_four squares = c * c + m * m;
+        size[d] += squares[0] + squares[1] + squares[2];
+    }
+}
+
+MOR_WIDE_VOID(static, write_side, (const joint_rows* j, int side, const jointed* at, mor_vec3 x, double* size),
+              (j, side, at, x, size))
+
+/* False: a row in which nothing moves. */
 static bool write_rows(work* k, joint_rows* j)
 {
     double size[6] = { 0 }, longest = 0.0;
     for (int side = 0; side < 2; side++) {
         if (j->body[side] < 0) continue;
         const jointed* at = &k->bodies[j->body[side]];
-        const mor_vec3 x = k->w->bodies[k->w->trees[at->tree].body].x;
-        double *J = j->J[side], *Y = j->Y[side], sign = side ? -1.0 : 1.0;
-        for (int d = 0; d < j->dim; d++, J += 6, Y += 6) {
-            const mor_joint_row* row = &j->own[d];
-            mor_vec3 e = mor_scale(sign, row->direction), m = e, c = mor_v3(0, 0, 0);
-            if (!row->spin) c = e, m = mor_cross(mor_sub(row->point, x), e);
-            const mor_vec3 y = mor_mul(&at->turned, m);
-            J[0] = c.x, J[1] = c.y, J[2] = c.z, J[3] = m.x, J[4] = m.y, J[5] = m.z;
-            Y[0] = at->mass * c.x, Y[1] = at->mass * c.y, Y[2] = at->mass * c.z, Y[3] = y.x, Y[4] = y.y, Y[5] = y.z;
-            size[d] += mor_dot(c, c) + mor_dot(m, m);
-        }
+        write_side(j, side, at, k->w->bodies[k->w->trees[at->tree].body].x, size);
     }
     for (int d = 0; d < j->dim; d++) longest = mor_max(longest, size[d]);
     for (int d = 0; d < j->dim; d++)

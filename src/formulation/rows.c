@@ -74,6 +74,27 @@ void mor_tree_response(const mor_step* step, int tree, const double* c, double* 
     }
 }
 
+/* Of a free body: diag(1/m, I^-1), I symmetric. */
+MOR_ALWAYS_INLINE void free_responses_body(const double* inverse, int count, const double* c, double* out)
+{
+    const double *I = inverse + 21, m = inverse[0];
+    const mor_four a = { I[0], I[1], I[2], 0.0 }, b = { I[6], I[7], I[8], 0.0 }, e = { I[12], I[13], I[14], 0.0 };
+    const mor_two mass = { m, m };
+    for (int d = 0; d < count; d++, c += 6, out += 6) {
+        const double x = c[3], y = c[4], z = c[5];
+        const mor_four turn =
+            (mor_four){ x, x, x, x } * a + (mor_four){ y, y, y, y } * b + (mor_four){ z, z, z, z } * e;
+        const mor_two move = MOR_TWO_AT(c) * mass;
+        out[2] = c[2] * m;
+        MOR_TWO_TO(out) = move;
+        MOR_TWO_TO(out + 3) = __builtin_shufflevector(turn, turn, 0, 1);
+        out[5] = turn[2];
+    }
+}
+
+MOR_WIDE_VOID(static, free_responses, (const double* inverse, int count, const double* c, double* out),
+              (inverse, count, c, out))
+
 void mor_tree_responses(const mor_step* step, int tree, int count, const double* c, double* out)
 {
     const mor_tree* t = &step->w->trees[tree];
@@ -81,14 +102,7 @@ void mor_tree_responses(const mor_step* step, int tree, int count, const double*
         for (int d = 0; d < count; d++) mor_tree_response(step, tree, c + d * t->dof, out + d * t->dof);
         return;
     }
-    /* diag(1/m, I^-1), I symmetric */
-    const double *inverse = step->mass_inverse + step->mass_start[tree], *from = inverse + 21, m = inverse[0];
-    const double I[9] = { from[0], from[1], from[2], from[6], from[7], from[8], from[12], from[13], from[14] };
-    for (int d = 0; d < count; d++, c += 6, out += 6) {
-        const double x = c[3], y = c[4], z = c[5];
-        for (int j = 0; j < 3; j++) out[j] = c[j] * m;
-        for (int j = 0; j < 3; j++) out[3 + j] = x * I[j] + y * I[3 + j] + z * I[6 + j];
-    }
+    free_responses(step->mass_inverse + step->mass_start[tree], count, c, out);
 }
 
 void mor_joint_coefficients(const mor_world* w, const mor_body* b, bool spin, mor_vec3 direction, mor_vec3 point,
@@ -183,25 +197,47 @@ static void fill(collector* from, const mor_joint* j, mor_row_block* b, int at, 
     }
 }
 
-/* All rows at once between free bodies and the world, as most joints are. False: another joint. */
-static bool fill_free(const mor_world* w, const mor_joint* j, mor_row_block* b, int n, const mor_joint_row* rows)
+/* Rows of a joint on one free body at x: dim x 6 into c. Adds the squares of the rows to size. */
+MOR_ALWAYS_INLINE void free_side_body(int n, const mor_joint_row* rows, mor_vec3 x, double sign, double* c,
+                                      double* size)
+{
+    const mor_four here = { x.x, x.y, x.z, 0.0 }, s = { sign, sign, sign, sign }, none = { 0.0, 0.0, 0.0, 0.0 };
+    for (int k = 0; k < n; k++, c += 6) {
+        const mor_vec3 u = rows[k].direction, p = rows[k].point;
+        const mor_four d = s * (mor_four){ u.x, u.y, u.z, 0.0 };
+        mor_four move = none, turn = d;
+        if (!rows[k].spin) {
+            const mor_four r = (mor_four){ p.x, p.y, p.z, 0.0 } - here;
+            move = d;
+            turn = __builtin_shufflevector(r, r, 1, 2, 0, 3) * __builtin_shufflevector(d, d, 2, 0, 1, 3) -
+                   __builtin_shufflevector(r, r, 2, 0, 1, 3) * __builtin_shufflevector(d, d, 1, 2, 0, 3);
+        }
+        MOR_TWO_TO(c) = __builtin_shufflevector(move, move, 0, 1);
+        c[2] = move[2];
+        MOR_TWO_TO(c + 3) = __builtin_shufflevector(turn, turn, 0, 1);
+        c[5] = turn[2];
+        const mor_four squares = move * move + turn * turn;
+        size[k] += squares[0] + squares[1] + squares[2];
+    }
+}
+
+MOR_WIDE_VOID(static, free_side, (int n, const mor_joint_row* rows, mor_vec3 x, double sign, double* c, double* size),
+              (n, rows, x, sign, c, size))
+
+/* All rows at once between free bodies and the world, as most joints are. False: another joint. *whole: none of them is
+ * to be left out. */
+static bool fill_free(const mor_world* w, const mor_joint* j, mor_row_block* b, int n, const mor_joint_row* rows,
+                      bool* whole)
 {
     for (int side = 0; side < 2; side++) {
         int tree = j->body[side] < 0 ? -1 : w->bodies[j->body[side]].tree;
         if (j->body[side] >= 0 && (tree < 0 || w->trees[tree].kind != &mor_tree_free)) return false;
     }
-    for (int side = 0, at = 0; side < 2; side++) {
-        if (j->body[side] < 0) continue;
-        const mor_vec3 x = w->bodies[j->body[side]].x;
-        const double sign = side ? -1.0 : 1.0;
-        double* c = b->J[at++];
-        for (int k = 0; k < n; k++, c += 6) {
-            const mor_vec3 d = mor_scale(sign, rows[k].direction);
-            const mor_vec3 m = rows[k].spin ? d : mor_cross(mor_sub(rows[k].point, x), d);
-            if (!rows[k].spin) c[0] = d.x, c[1] = d.y, c[2] = d.z;
-            c[3] = m.x, c[4] = m.y, c[5] = m.z;
-        }
-    }
+    double size[6] = { 0 }, least = INFINITY, largest = 0.0;
+    for (int side = 0, at = 0; side < 2; side++)
+        if (j->body[side] >= 0) free_side(n, rows, w->bodies[j->body[side]].x, side ? -1.0 : 1.0, b->J[at++], size);
+    for (int k = 0; k < n; k++) least = mor_min(least, size[k]), largest = mor_max(largest, size[k]);
+    *whole = least > 2.0 * ROW_NULL * ROW_NULL * largest;
     return true;
 }
 
@@ -220,7 +256,7 @@ static mor_row_block* joint_block(collector* c, const mor_joint* j, mor_block_ki
 static void free_rows(collector* c, mor_joint* j)
 {
     mor_joint_row row;
-    if (c->step->equations || !mor_joint_free_row(c->w, j, &row)) return;
+    if (c->step->equations || !mor_joint_free_row_kept(c->w, j, &row)) return;
     j->coordinate = row.phi;
     const mor_joint_def* d = &j->def;
     double h = c->w->h, near = 0.05; /* m or rad: far more than a step of a moving part covers */
@@ -330,16 +366,18 @@ bool mor_collect_rows(mor_step* step, mor_row_block** blocks, int* count)
         mor_row_block* b = joint_block(&c, &joints[i], MOR_BLOCK_EQUATION, n, -1);
         if (!b) break;
         b->joint = i;
-        const bool done = fill_free(w, &joints[i], b, n, rows);
+        bool whole = false;
+        const bool done = fill_free(w, &joints[i], b, n, rows, &whole);
         for (int k = 0; k < n; k++) {
             if (!done) fill(&c, &joints[i], b, k, &rows[k]);
             b->phi[k] = rows[k].phi;
             b->drift[k] = b->bias[k];
             b->predicted[k] = how == MOR_STABILISE_IMPULSE ? FADING * joints[i].correction[k] : 0.0;
             b->bias[k] += gamma * rows[k].phi / w->h + b->predicted[k];
+            b->of[k] = k;
         }
         b->memory = joints[i].memory;
-        leave_out(w, b);
+        if (!whole) leave_out(w, b);
         if (b->dim == 0) c.count--;
         free_rows(&c, &joints[i]);
     }

@@ -63,7 +63,8 @@ bool mor_joint_soft(const mor_joint* j)
     return d->kind == MOR_JOINT_DISTANCE && (d->stiffness > 0.0 || d->damping > 0.0 || limited);
 }
 
-int mor_joint_equations(const mor_world* w, const mor_joint* j, mor_joint_row rows[6])
+/* The equations; and where the frames are, if somebody wants to know. */
+static int equations_of(const mor_world* w, const mor_joint* j, mor_joint_row rows[6], mor_joint_axes* axes)
 {
     const mor_vec3 world[3] = { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } };
     mor_joint_kind k = j->def.kind;
@@ -74,6 +75,7 @@ int mor_joint_equations(const mor_world* w, const mor_joint* j, mor_joint_row ro
     if (k != MOR_JOINT_SPHERICAL && k != MOR_JOINT_DISTANCE) {
         axes_of(A.rotation, ea);
         axes_of(B.rotation, eb);
+        if (axes) *axes = (mor_joint_axes){ { ea[0], ea[1], ea[2] }, eb[0], { B.position, A.position } };
     }
     if (k == MOR_JOINT_DISTANCE) {
         double length = mor_norm(d);
@@ -103,6 +105,11 @@ int mor_joint_equations(const mor_world* w, const mor_joint* j, mor_joint_row ro
     return n;
 }
 
+int mor_joint_equations(const mor_world* w, const mor_joint* j, mor_joint_row rows[6])
+{
+    return equations_of(w, j, rows, NULL);
+}
+
 /* x and q of a body are neighbours. */
 _Static_assert(offsetof(mor_body, q) == offsetof(mor_body, x) + sizeof(mor_vec3) &&
                    sizeof(mor_pose) == sizeof(mor_vec3) + sizeof(mor_quat),
@@ -119,9 +126,25 @@ int mor_joint_equations_kept(const mor_world* w, mor_joint* j, const mor_joint_r
         memcpy(&look->at[side], place, sizeof(mor_pose));
         same = false;
     }
-    if (!same) look->count = mor_joint_equations(w, j, look->rows);
+    if (!same) {
+        bool coordinate = j->def.kind == MOR_JOINT_REVOLUTE || j->def.kind == MOR_JOINT_PRISMATIC;
+        look->count = equations_of(w, j, look->rows, coordinate ? &look->axes : NULL);
+    }
     *rows = look->rows;
     return look->count;
+}
+
+/* The row of a revolute or prismatic joint's coordinate. */
+static mor_joint_row coordinate_row(const mor_joint* j, const mor_joint_axes* x)
+{
+    mor_joint_row row = { j->def.kind == MOR_JOINT_REVOLUTE, x->a[2], x->origin[0], 0.0 };
+    if (!row.spin) {
+        row.phi = mor_dot(mor_sub(x->origin[0], x->origin[1]), x->a[2]);
+        return row;
+    }
+    double angle = mor_atan2(mor_dot(x->b, x->a[1]), mor_dot(x->b, x->a[0])), turn = 6.283185307179586477;
+    row.phi = angle + turn * floor((j->coordinate - angle) / turn + 0.5);
+    return row;
 }
 
 bool mor_joint_free_row(const mor_world* w, const mor_joint* j, mor_joint_row* row)
@@ -137,13 +160,15 @@ bool mor_joint_free_row(const mor_world* w, const mor_joint* j, mor_joint_row* r
     mor_vec3 ea[3], eb[3];
     axes_of(A.rotation, ea);
     axes_of(B.rotation, eb);
-    *row = (mor_joint_row){ j->def.kind == MOR_JOINT_REVOLUTE, ea[2], B.position, 0.0 };
-    if (j->def.kind == MOR_JOINT_PRISMATIC) {
-        row->phi = mor_dot(mor_sub(B.position, A.position), ea[2]);
-        return true;
-    }
-    double angle = mor_atan2(mor_dot(eb[0], ea[1]), mor_dot(eb[0], ea[0])), turn = 6.283185307179586477;
-    row->phi = angle + turn * floor((j->coordinate - angle) / turn + 0.5);
+    *row = coordinate_row(j, &(mor_joint_axes){ { ea[0], ea[1], ea[2] }, eb[0], { B.position, A.position } });
+    return true;
+}
+
+bool mor_joint_free_row_kept(const mor_world* w, const mor_joint* j, mor_joint_row* row)
+{
+    bool kept = j->look.count > 0 && (j->def.kind == MOR_JOINT_REVOLUTE || j->def.kind == MOR_JOINT_PRISMATIC);
+    if (!kept) return mor_joint_free_row(w, j, row);
+    *row = coordinate_row(j, &j->look.axes);
     return true;
 }
 

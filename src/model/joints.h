@@ -20,6 +20,8 @@ bool mor_joint_soft(const mor_joint* joint);
 /* The free coordinate of a revolute or prismatic joint or a soft distance (phi holds it, angles unwound near
  * `joint->coordinate`); false for other kinds. */
 bool mor_joint_free_row(const mor_world* world, const mor_joint* joint, mor_joint_row* row);
+/* The same right after mor_joint_equations_kept, whose frames it takes. */
+bool mor_joint_free_row_kept(const mor_world* world, const mor_joint* joint, mor_joint_row* row);
 
 /* The rotation whose columns are three orthogonal unit vectors, by the largest of its four numbers (Shepperd 1978). */
 mor_quat mor_quat_of_axes(mor_vec3 x, mor_vec3 y, mor_vec3 z);

@@ -319,10 +319,10 @@ static void free_correct(mor_world* world, const mor_tree* t, const double* d, b
     mor_body* b = &world->bodies[t->body];
     mor_vec3 linear = mor_v3(d[0], d[1], d[2]), angular = mor_v3(d[3], d[4], d[5]);
     if (velocity) {
-        mor_mat3 R = mor_quat_matrix(b->q), I = mor_mat3_rotate(&R, &b->mass.inertia);
         b->v = mor_add(b->v, linear);
         b->w = mor_add(b->w, angular);
-        b->L = mor_mul(&I, b->w);
+        b->L = mor_turns_alike(turning(b)) ? mor_scale(b->mass.inertia.m[0][0], b->w)
+                                           : mor_rotate(b->q, mor_mul(&b->mass.inertia, mor_unrotate(b->q, b->w)));
         return;
     }
     b->x = mor_add(b->x, linear);

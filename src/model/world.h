@@ -155,11 +155,17 @@ typedef struct mor_joint_row {
     double phi; /* m or rad */
 } mor_joint_row;
 
+/* Where the frames of a joint are: axes x, y, z of that on body 1, x of that on body 0, both origins. */
+typedef struct mor_joint_axes {
+    mor_vec3 a[3], b, origin[2];
+} mor_joint_axes;
+
 /* The equations of a joint where its bodies were last looked at (mor_joint_equations_kept). */
 typedef struct mor_joint_look {
     int count; /* -1: never */
     mor_pose at[2];
     mor_joint_row rows[6];
+    mor_joint_axes axes; /* of joints with a free coordinate */
 } mor_joint_look;
 
 /* A joint between two bodies in maximal coordinates; also closes loops between links of robots. */

@@ -143,6 +143,11 @@ static void judge_blocks(const mor_step_form* step, const double* z, const doubl
     for (int c = first; c < last; c++) {
         const mor_block* b = &step->blocks[c];
         const double *p = z + b->row, *v = u + b->row;
+        if (b->kind == MOR_BLOCK_EQUATION) { /* whatever the scale */
+            for (int r = 0; r < b->dim; r++)
+                mor_tally_equation(&out->scaled, v[r]), mor_tally_equation(&out->plain, v[r]);
+            continue;
+        }
         if (is_open(b, p, v)) continue;
         double rho = rhos ? rhos[c] : mor_step_rho(step, c);
         tally_block(b, rho, p, v, &out->scaled);
