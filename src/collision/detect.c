@@ -46,7 +46,7 @@ typedef struct shape_slot {
     double arm;           /* farthest point from the centre of mass that turning moves */
     double epsilon;       /* half of what it asks for by itself */
     bool rests, stays;    /* its body has no velocity; nor had it at the last detection, in the same pose */
-    bool placed;          /* its box was set in this detection */
+    bool placed, fixed;   /* its box was set in this detection; its body is fixed */
 } shape_slot;
 
 typedef struct body_slot {
@@ -82,6 +82,7 @@ struct mor_broad_phase {
     const void* keeper;
     part parts[PARTS]; /* unused with one thread */
     bool admitted;     /* bodies have come since the last update */
+    uint32_t revision; /* of the world whose bodies it has; 0: not known */
     double epsilon;    /* the option, then */
 };
 
@@ -196,6 +197,7 @@ static void place_shape(const placing* p, shape_slot* s)
     const mor_body* b = &w->bodies[s->body];
     const mor_geometry* g = b->shapes[s->shape].geometry;
     s->placed = false;
+    s->fixed = b->kind == MOR_FIXED;
     if (p->fresh) s->epsilon = 0.5 * mor_pair_epsilon(o, g, g);
     double margin = s->epsilon + p->fall;
     if (b->kind != MOR_FIXED) {
@@ -235,21 +237,31 @@ static void place_part(void* user, int index, int worker)
         if (shapes[i].body >= 0) place_shape(p, &shapes[i]);
 }
 
-/* Poses, widened boxes and the list of what moved. */
-static bool update(const mor_world* w, mor_broad_phase* bp, const mor_collision_options* o, double sweep,
-                   mor_workers* workers)
+/* Bodies that came and went since the last detection. */
+static bool follow_bodies(const mor_world* w, mor_broad_phase* bp)
 {
     int known = bp->bodies.count;
+    if (bp->revision == w->revision && known == w->body_count) return true;
     if (!mor_buffer_reserve(&w->allocator, &bp->bodies, w->body_count, sizeof(body_slot))) return false;
     body_slot* bodies = bp->bodies.data;
     if (w->body_count > known) memset(bodies + known, 0, (size_t)(w->body_count - known) * sizeof *bodies);
     bp->bodies.count = w->body_count;
+    bp->revision = 0;
     for (int slot = 0; slot < w->body_count; slot++) {
         const mor_body* b = &w->bodies[slot];
         if (bodies[slot].generation && (!b->alive || bodies[slot].generation != b->generation))
             forget_body(bp, &bodies[slot]);
         if (b->alive && !bodies[slot].generation && !admit_body(w, bp, slot)) return false;
     }
+    bp->revision = w->revision;
+    return true;
+}
+
+/* Poses, widened boxes and the list of what moved. */
+static bool update(const mor_world* w, mor_broad_phase* bp, const mor_collision_options* o, double sweep,
+                   mor_workers* workers)
+{
+    if (!follow_bodies(w, bp)) return false;
     bool fresh = bp->admitted || bp->epsilon != o->epsilon;
     bp->admitted = false;
     bp->epsilon = o->epsilon;
@@ -263,7 +275,7 @@ static bool update(const mor_world* w, mor_broad_phase* bp, const mor_collision_
     for (int i = 0; i < bp->shapes.count; i++) {
         const shape_slot* s = &((const shape_slot*)bp->shapes.data)[i];
         if (s->body < 0 || !s->placed) continue;
-        if (w->bodies[s->body].kind == MOR_FIXED) mor_bvh_settle(bp->tree, s->proxy);
+        if (s->fixed) mor_bvh_settle(bp->tree, s->proxy);
         else ((int*)bp->moved.data)[bp->moved.count++] = s->proxy;
     }
     return true;
