@@ -48,7 +48,7 @@ static void expect_free(const mor_world* w, mor_body_id body, mor_body_state sta
 static void bodies_that_pass_keep_their_speed(void** state)
 {
     (void)state;
-    uint64_t seed = 21;
+    uint64_t seed = test_seed(21);
     for (int k = 0; k < 100; k++) {
         double h = test_random(&seed, 0.001, 0.02), v = test_random(&seed, 1, 100),
                clear = pow(10, test_random(&seed, -4, -1));
@@ -75,7 +75,7 @@ static void bodies_that_pass_keep_their_speed(void** state)
 static void boxes_that_pass_a_block_keep_their_speed(void** state)
 {
     (void)state;
-    uint64_t seed = 22;
+    uint64_t seed = test_seed(22);
     mor_error e = { 0 };
     for (int k = 0; k < 40; k++) {
         double h = test_random(&seed, 0.001, 0.02), v = test_random(&seed, 1, 100),
@@ -108,7 +108,7 @@ static void boxes_that_pass_a_block_keep_their_speed(void** state)
 static void spinning_bodies_swing_past_walls(void** state)
 {
     (void)state;
-    uint64_t seed = 23;
+    uint64_t seed = test_seed(23);
     for (int k = 0; k < 24; k++) {
         double h = test_random(&seed, 0.002, 0.02), clear = pow(10, test_random(&seed, -4, -1.5)), r;
         mor_world* w = test_default_world(3, h, mor_v3(0, 0, 0));
@@ -131,7 +131,7 @@ static void spinning_bodies_swing_past_walls(void** state)
 static void bullets_do_not_pass_plates(void** state)
 {
     (void)state;
-    uint64_t seed = 24;
+    uint64_t seed = test_seed(24);
     for (int k = 0; k < 60; k++) {
         double h = test_random(&seed, 0.001, 0.02), v = test_random(&seed, 10, 1000), mu = test_random(&seed, 0, 1), r;
         mor_world* w = test_default_world(3, h, mor_v3(0, 0, 0));
@@ -154,7 +154,7 @@ static void bullets_do_not_pass_plates(void** state)
 static void bullets_do_not_pass_each_other(void** state)
 {
     (void)state;
-    uint64_t seed = 25;
+    uint64_t seed = test_seed(25);
     for (int k = 0; k < 40; k++) {
         double h = test_random(&seed, 0.001, 0.02), v = test_random(&seed, 10, 1000), ra, rb;
         bool spins = k % 2;
@@ -187,7 +187,7 @@ static void bullets_do_not_pass_each_other(void** state)
 static void glancing_balls_part_as_the_closed_form_says(void** state)
 {
     (void)state;
-    uint64_t seed = 26;
+    uint64_t seed = test_seed(26);
     for (int k = 0; k < 20; k++) {
         double h = test_random(&seed, 0.002, 0.02), v = test_random(&seed, 20, 200), r = 0.1,
                off = test_random(&seed, 0.1, 1.9) * r;
@@ -216,7 +216,7 @@ static void glancing_balls_part_as_the_closed_form_says(void** state)
 static void small_bodies_have_their_own_contacts_only(void** state)
 {
     (void)state;
-    uint64_t seed = 31;
+    uint64_t seed = test_seed(31);
     for (int k = 0; k < 20; k++) { /* 0.05 mm to 10 m */
         double r = k < 4 ? pow(10, -4 + k) : 5e-5 * pow(2e5, test_random(&seed, 0, 1));
         mor_world* w = test_default_world(3, 0.01, mor_v3(0, 0, -9.81));

@@ -51,7 +51,7 @@ static void lay_tiles(mor_world* w, uint64_t* seed, int dimension, bool compound
 /* Cases `first` to `last`, with the default methods or with exact geometry. */
 static void slide_over_tiles(int first, int last, bool exact)
 {
-    uint64_t seed = 11 + (uint64_t)first;
+    uint64_t seed = test_seed(11 + (uint64_t)first);
     for (int k = first; k < last; k++) {
         int dimension = k % 4 == 3 ? 2 : 3;
         double mu = k % 5 == 0 ? 0.0 : test_random(&seed, 0.05, 1.0), h = test_random(&seed, 0.001, 0.02);
@@ -103,7 +103,7 @@ static void so_they_do_with_exact_geometry(void** state)
 static void round_bodies_roll_over_seams_without_a_bump(void** state)
 {
     (void)state;
-    uint64_t seed = 12;
+    uint64_t seed = test_seed(12);
     mor_error e = { 0 };
     for (int k = 0; k < 36; k++) {
         int kind = k % 4, dimension = kind == 3 ? 2 : 3; /* ball, capsule, cylinder, disc */
@@ -138,7 +138,7 @@ static void round_bodies_roll_over_seams_without_a_bump(void** state)
 static void boxes_slide_over_tiles_that_lie_loose(void** state)
 {
     (void)state;
-    uint64_t seed = 13;
+    uint64_t seed = test_seed(13);
     for (int k = 0; k < 6; k++) {
         double h = test_random(&seed, 0.004, 0.012), mu = test_random(&seed, 0.2, 0.6),
                v = test_random(&seed, 1.0, 3.0);
@@ -164,7 +164,7 @@ static void boxes_slide_over_tiles_that_lie_loose(void** state)
 static void real_steps_stop_boxes_and_lift_balls(void** state)
 {
     (void)state;
-    uint64_t seed = 14;
+    uint64_t seed = test_seed(14);
     for (int k = 0; k < 20; k++) {
         double h = test_random(&seed, 0.001, 0.01), up = pow(10.0, test_random(&seed, -3.3, -2)), v = 1.0;
         for (int kind = 0; kind < 2; kind++) {
@@ -221,7 +221,7 @@ static void a_box_falls_into_a_gap_wider_than_itself(void** state)
 static void chains_have_no_seams(void** state)
 {
     (void)state;
-    uint64_t seed = 15;
+    uint64_t seed = test_seed(15);
     mor_error e = { 0 };
     for (int k = 0; k < 24; k++) {
         double h = test_random(&seed, 0.001, 0.02), v = test_random(&seed, 0.5, 6.0),
@@ -258,7 +258,7 @@ static void chains_have_no_seams(void** state)
     }
 }
 
-/* Two cards lean against each other. Returns how far the left one has come down. */
+/* Two cards lean against each other. Returns how far the one that has come down farther has. */
 static double cards(double angle, double mu, double thick, double h, int dimension)
 {
     double L = 0.09, c = cos(angle), s = sin(angle);
@@ -268,16 +268,19 @@ static double cards(double angle, double mu, double thick, double h, int dimensi
     mor_pose at = { mor_v3(0, dimension == 2 ? -0.5 : 0, 0), mor_pose_identity().rotation };
     test_add(w, MOR_FIXED, &floor, NULL, 1, 0, mu, at);
     double x = 0.5 * (L * c + thick * s), z = 0.5 * (L * s + thick * c);
-    mor_body_id left = { 0 };
+    mor_body_id card_of[2];
     for (int side = -1; side <= 1; side += 2) {
         mor_geometry* card = dimension == 2 ? box2(L, thick) : test_box(L, 0.06, thick);
         at.position = mor_add(mor_v3(side * x, 0, 0), mor_scale(z, up));
         at.rotation = mor_quat_axis_angle(dimension == 2 ? mor_v3(0, 0, -1) : mor_v3(0, 1, 0), side * angle);
-        mor_body_id id = test_add(w, MOR_DYNAMIC, &card, NULL, 1, 0.0017, mu, at);
-        if (side < 0) left = id;
+        card_of[side > 0] = test_add(w, MOR_DYNAMIC, &card, NULL, 1, 0.0017, mu, at);
     }
     test_run(w, (int)(0.5 / h), NULL);
-    double down = z - mor_dot(test_state(w, left).com, up);
+    double down = 0.0;
+    for (int i = 0; i < 2; i++) {
+        double one = z - mor_dot(test_state(w, card_of[i]).com, up);
+        if (fabs(one) > fabs(down)) down = one;
+    }
     mor_world_destroy(w);
     return down;
 }
@@ -285,7 +288,7 @@ static double cards(double angle, double mu, double thick, double h, int dimensi
 static void two_cards_stand_up_to_the_friction_of_the_closed_form(void** state)
 {
     (void)state;
-    uint64_t seed = 16;
+    uint64_t seed = test_seed(16);
     for (int k = 0; k < 20; k++) {
         double angle = test_random(&seed, 0.85, 1.35), thick = test_random(&seed, 2e-4, 2e-3),
                h = test_random(&seed, 0.001, 0.005);

@@ -4,6 +4,8 @@
 
 #include "common/worlds.h"
 
+/* The seed a test begins with: its own, or with MOREAU_SEED in the environment another that follows from both. */
+uint64_t test_seed(uint64_t own);
 /* Uniform in [lower, upper]; the same numbers on every machine. */
 double test_random(uint64_t* seed, double lower, double upper);
 /* Mean 0, variance 1: the sum of twelve uniform numbers. */
