@@ -121,6 +121,37 @@ static void forget(node* n, int gone)
  * registers (wide.h). */
 #define WITH_SIZE(n, call) ((n) == 3 ? call(3) : (n) == 5 ? call(5) : (n) == 6 ? call(6) : call(n))
 
+/* A row of up to seven numbers in registers: in memory each sum would wait for the one before it to be stored. */
+typedef struct wide_row {
+    mor_four four;
+    mor_two two;
+    double one;
+} wide_row;
+
+MOR_ALWAYS_INLINE wide_row row_at(int n, const double* x)
+{
+    wide_row r = { { 0, 0, 0, 0 }, { 0, 0 }, 0.0 };
+    if (n & 4) r.four = MOR_FOUR_AT(x);
+    if (n & 2) r.two = MOR_TWO_AT(x + (n & 4));
+    if (n & 1) r.one = x[n - 1];
+    return r;
+}
+
+MOR_ALWAYS_INLINE void row_to(int n, wide_row r, double* x)
+{
+    if (n & 4) MOR_FOUR_TO(x) = r.four;
+    if (n & 2) MOR_TWO_TO(x + (n & 4)) = r.two;
+    if (n & 1) x[n - 1] = r.one;
+}
+
+/* r -= a x */
+MOR_ALWAYS_INLINE void row_subtract(int n, double a, const double* x, wide_row* r)
+{
+    if (n & 4) r->four -= (mor_four){ a, a, a, a } * MOR_FOUR_AT(x);
+    if (n & 2) r->two -= (mor_two){ a, a } * MOR_TWO_AT(x + (n & 4));
+    if (n & 1) r->one -= a * x[n - 1];
+}
+
 /* A := its factor L, with 1/L_ii on the diagonal: everybody divides by them. */
 MOR_ALWAYS_INLINE bool factor_sized(double* A, int n)
 {
@@ -155,10 +186,12 @@ MOR_ALWAYS_INLINE void solve_sized(const double* L, int n, double* B, int m)
 {
 #pragma GCC unroll 6
     for (int i = 0; i < n; i++) {
+        const double s = L[i * n + i];
+        wide_row row = row_at(m, B + i * m);
 #pragma GCC unroll 6
-        for (int k = 0; k < i; k++) mor_subtract(m, L[i * n + k], B + k * m, B + i * m);
-#pragma GCC unroll 6
-        for (int j = 0; j < m; j++) B[i * m + j] *= L[i * n + i];
+        for (int k = 0; k < i; k++) row_subtract(m, L[i * n + k], B + k * m, &row);
+        row.four *= (mor_four){ s, s, s, s }, row.two *= (mor_two){ s, s }, row.one *= s;
+        row_to(m, row, B + i * m);
     }
 }
 
@@ -190,9 +223,13 @@ MOR_ALWAYS_INLINE bool make_factor_block(mor_block_cholesky* c, const node* k, e
 MOR_ALWAYS_INLINE void update_own_sized(double* D, const double* B, int p, int n)
 {
 #pragma GCC unroll 6
-    for (int i = 0; i < p; i++)
+    for (int i = 0; i < p; i++) {
+        const int m = i < 4 && p > 4 ? 4 : p;
+        wide_row row = row_at(m, D + i * p);
 #pragma GCC unroll 6
-        for (int k = 0; k < n; k++) mor_subtract(i < 4 && p > 4 ? 4 : p, B[k * p + i], B + k * p, D + i * p);
+        for (int k = 0; k < n; k++) row_subtract(m, B[k * p + i], B + k * p, &row);
+        row_to(m, row, D + i * p);
+    }
 }
 
 MOR_ALWAYS_INLINE void update_own(double* D, const double* B, int p, int n)
@@ -205,8 +242,11 @@ MOR_ALWAYS_INLINE void update_own(double* D, const double* B, int p, int n)
 /* A_ij -= B_i B_j', p x q; the transposes of B_i and B_j are n x p and n x q */
 MOR_ALWAYS_INLINE void update_sized(double* A, const double* Bi, int p, const double* Bj, int q, int n)
 {
-    for (int i = 0; i < p; i++)
-        for (int k = 0; k < n; k++) mor_subtract(q, Bi[k * p + i], Bj + k * q, A + i * q);
+    for (int i = 0; i < p; i++) {
+        wide_row row = row_at(q, A + i * q);
+        for (int k = 0; k < n; k++) row_subtract(q, Bi[k * p + i], Bj + k * q, &row);
+        row_to(q, row, A + i * q);
+    }
 }
 
 MOR_ALWAYS_INLINE void update(double* A, const double* Bi, int p, const double* Bj, int q, int n)
@@ -271,35 +311,43 @@ bool mor_block_cholesky_factor(mor_block_cholesky* c)
     return true;
 }
 
+/* z -= B'y, B' n x m */
+MOR_ALWAYS_INLINE void push_to(int n, int m, const double* B, const double* y, double* z)
+{
+    wide_row row = row_at(m, z);
+#pragma GCC unroll 6
+    for (int r = 0; r < n; r++) row_subtract(m, y[r], B + r * m, &row);
+    row_to(m, row, z);
+}
+
 /* y := L^-1 y, then what it adds to its neighbours */
 MOR_ALWAYS_INLINE void forward(const mor_block_cholesky* c, const node* k, int n, double* x)
 {
-    double* y = x + k->offset;
     const double* L = k->D;
+    double y[8]; /* at most MOR_BLOCK_DIM of them */
 #pragma GCC unroll 6
-    for (int i = 0; i < n; i++) {
-        double sum = y[i];
+    for (int i = 0; i < n; i++) y[i] = x[k->offset + i];
 #pragma GCC unroll 6
-        for (int d = 0; d < i; d++) sum -= L[i * n + d] * y[d];
-        y[i] = sum * L[i * n + i];
+    for (int i = 0; i < n; i++) { /* by columns: only one product waits for the number before it */
+        y[i] *= L[i * n + i];
+#pragma GCC unroll 6
+        for (int d = i + 1; d < n; d++) y[d] -= L[d * n + i] * y[i];
     }
+#pragma GCC unroll 6
+    for (int i = 0; i < n; i++) x[k->offset + i] = y[i];
     for (int a = 0; a < k->degree; a++) {
         const node* i = &c->nodes[k->edges[a].to];
-        const int m = i->dim;
-        const double* B = k->edges[a].block;
-        double* z = x + i->offset;
-        if (m == n)
-#pragma GCC unroll 6
-            for (int r = 0; r < n; r++) mor_subtract(n, y[r], B + r * n, z);
-        else
-            for (int r = 0; r < n; r++, B += m) mor_subtract(m, y[r], B, z);
+        if (i->dim == n) push_to(n, n, k->edges[a].block, y, x + i->offset);
+        else push_to(n, i->dim, k->edges[a].block, y, x + i->offset);
     }
 }
 
 MOR_ALWAYS_INLINE void backward(const mor_block_cholesky* c, const node* k, int n, double* x)
 {
-    double* y = x + k->offset;
     const double* L = k->D;
+    double y[8]; /* at most MOR_BLOCK_DIM of them */
+#pragma GCC unroll 6
+    for (int i = 0; i < n; i++) y[i] = x[k->offset + i];
     for (int a = 0; a < k->degree; a++) {
         const node* i = &c->nodes[k->edges[a].to];
         const int m = i->dim;
@@ -308,15 +356,17 @@ MOR_ALWAYS_INLINE void backward(const mor_block_cholesky* c, const node* k, int 
 #pragma GCC unroll 6
             for (int r = 0; r < n; r++) y[r] -= mor_inner(n, B + r * n, z);
         else
-            for (int r = 0; r < n; r++, B += m) y[r] -= mor_inner(m, B, z);
+#pragma GCC unroll 6
+            for (int r = 0; r < n; r++) y[r] -= mor_inner(m, B + r * m, z);
     }
 #pragma GCC unroll 6
-    for (int i = n - 1; i >= 0; i--) { /* L' */
-        double sum = y[i];
+    for (int i = n - 1; i >= 0; i--) { /* L', by columns */
+        y[i] *= L[i * n + i];
 #pragma GCC unroll 6
-        for (int d = i + 1; d < n; d++) sum -= L[d * n + i] * y[d];
-        y[i] = sum * L[i * n + i];
+        for (int d = 0; d < i; d++) y[d] -= L[i * n + d] * y[i];
     }
+#pragma GCC unroll 6
+    for (int i = 0; i < n; i++) x[k->offset + i] = y[i];
 }
 
 MOR_ALWAYS_INLINE void mor_block_cholesky_solve_body(const mor_block_cholesky* c, double* x)
