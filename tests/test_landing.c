@@ -6,7 +6,8 @@
  *       w = v d / (k^2 + d^2),   the centre goes on with -v d^2 / (k^2 + d^2).
  * - A ball (2/5 m r^2) falls on a plate of any width with the speed u along it, far below the limit of friction: it
  *   rolls afterwards, 5/7 u. Without friction it keeps u.
- * Both hold whether the block is fixed, or free and very heavy. */
+ * Both hold whether the block is fixed, or free and very heavy.
+ * - On a plate that moves with V up and W along, or a belt: u is the slip, the ball leaves with V + e (v + V). */
 #include <math.h>
 #include <stdio.h>
 
@@ -100,6 +101,41 @@ static void balls_on_wide_plates_touch_in_one_point(void** state)
     }
 }
 
+static void balls_bounce_on_plates_that_move(void** state)
+{
+    (void)state;
+    uint64_t seed = 74;
+    for (int k = 0; k < 40; k++) {
+        const char* method = formulations[k % 4];
+        bool belt = k % 2;
+        double r = pow(10, test_random(&seed, -2, 0)), v = test_random(&seed, 1, 5), e = test_random(&seed, 0.1, 1);
+        double up = belt ? 0.0 : test_random(&seed, -0.8, 3), along = test_random(&seed, -2, 2),
+               u = test_random(&seed, -1, 1), h = test_random(&seed, 0.02, 0.5) * r / (v + fabs(up));
+        char block[400], body[400], what[400], motion[120];
+        snprintf(motion, sizeof motion,
+                 belt ? "fixed: true, surface_velocity: [%.17g, 0, %.17g]"
+                      : "kinematic: { velocity: [%.17g, 0, %.17g] }",
+                 along, up);
+        snprintf(block, sizeof block,
+                 "shape: { box: [%.17g, %.17g, %.17g] }, position: [0, 0, %.17g], friction: 1, restitution: %.17g, %s",
+                 20 * r, 20 * r, r, -0.5 * r, e, motion);
+        snprintf(body, sizeof body,
+                 "shape: { sphere: %.17g }, mass: 1, friction: 1, restitution: %.17g, position: [0, 0, %.17g], "
+                 "velocity: [%.17g, 0, %.17g]",
+                 r, e, r + test_random(&seed, 0, 2) * (v + up) * h, u, -v);
+        mor_world* w = scene(method, h, block, body);
+        test_steps(w, 5);
+        mor_body_state s = state_of(w, "body");
+        double slip = u - along, most = (1 + e) * (v + up), push = fmin(fmax(2.0 / 7.0 * slip, -most), most);
+        snprintf(what, sizeof what, "case %d, %s: ball %g, e %g, %s, h %g", k, method, r, e, motion, h);
+        /* polygons of friction: the direction of the slip is one of theirs; `ap` bounces before it touches */
+        test_near(s.velocity.z, up + e * (v + up), 1e-6 * v, what);
+        test_near(s.velocity.x, u - push, 1e-3, what);
+        test_near(s.angular_velocity.y * r, 2.5 * push, 2.5e-3, what);
+        mor_world_destroy(w);
+    }
+}
+
 /* Without friction nothing turns a ball, whatever it hits, however fast, at any step. */
 static void smooth_balls_never_spin(void** state)
 {
@@ -147,6 +183,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(boxes_that_overhang_tip),
         cmocka_unit_test(balls_on_wide_plates_touch_in_one_point),
+        cmocka_unit_test(balls_bounce_on_plates_that_move),
         cmocka_unit_test(smooth_balls_never_spin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
