@@ -10,6 +10,8 @@
  * dV_i the change of the velocity field of body i at fixed nu+. The impulse on a body is what moves along with it, and
  * beyond that the force dF - S_i x F at c and the couple (dc - S_i(c)) x F.
  *
+ * A contact that is held at the point where it stuck (a_i on body i) has (d_r . (a_1 - a_0))/h in its tangential rows.
+ *
  * A patch in which nothing moves (patch.h) is one contact with a wrench F, N that stays where it is in space, whatever
  * moves: its six impulses are free and make up for the rest. */
 #include "derivative/patch.h"
@@ -116,6 +118,8 @@ typedef struct contact_pass {
     mor_twist** links;       /* by robot: velocities at nu+ */
     side sides[2];
     mor_vec3 F;
+    mor_vec3 hold[2]; /* from the middle to where the contact stuck, on each body */
+    bool held;
 } contact_pass;
 
 static void make_side(const contact_pass* x, const mor_contact* c, mor_vec3 at, side* s, int number)
@@ -167,6 +171,13 @@ static void add_load(const contact_pass* x, mor_vec3 at, mor_vec3 F, mor_vec3 N,
     to_link[3] += f * n.x, to_link[4] += f * n.y, to_link[5] += f * n.z;
 }
 
+/* How far apart the two points are where a contact stuck, along a direction: of its numbers on both sides. */
+static mor_vec3 hold_change(const contact_pass* x, const field* f0, const field* f1)
+{
+    mor_vec3 to = mor_add(f1->point, mor_cross(f1->turn, x->hold[1]));
+    return mor_sub(to, mor_add(f0->point, mor_cross(f0->turn, x->hold[0])));
+}
+
 static mor_vec3 by_six(const mor_vec3* by, mor_vec3 point, mor_vec3 turn)
 {
     mor_vec3 sum = mor_scale(point.x, by[0]);
@@ -195,6 +206,9 @@ static void add_direction(contact_pass* x, const mor_kept* kept, const mor_conta
         mor_vec3 v = r ? mor_add(slip, c->surface_velocity) : slip;
         double u = mor_dot(dd[r], v) + mor_dot(t->direction[r], dv);
         if (r == 0 && !kept->clipped) u += gap / d->base->w->h;
+        if (r && x->held)
+            u += (mor_dot(dd[r], mor_sub(x->hold[1], x->hold[0])) + mor_dot(t->direction[r], hold_change(x, f0, f1))) /
+                 d->base->w->h;
         if (x->pull) x->pull->state[column] += x->pull->u[kept->row + r] * u;
         else x->c->u[(size_t)column * d->rows + kept->row + r] += u;
         dF = mor_madd(dF, p[r], dd[r]);
@@ -217,6 +231,11 @@ static void add_contact(contact_pass* x, const mor_kept* kept)
     const mor_vec3 no = mor_v3(0, 0, 0);
     make_side(x, c, t->middle, s0, 0);
     make_side(x, c, t->middle, s1, 1);
+    x->held = x->d->anchored && x->d->anchored[kept->contact];
+    for (int i = 0; i < 2 && x->held; i++) {
+        const mor_body* b = x->sides[i].body;
+        x->hold[i] = mor_sub(mor_add(b->x, mor_rotate(b->q, c->anchor[i])), t->middle);
+    }
     x->F = no;
     for (int r = 0; r < kept->dim; r++) x->F = mor_madd(x->F, x->d->p[kept->row + r], t->direction[r]);
     add_load(x, t->middle, mor_scale(-1.0, x->F), no, s0);

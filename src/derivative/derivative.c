@@ -150,6 +150,16 @@ static bool take_known(mor_derivation* d)
     return can;
 }
 
+/* Which contacts the rows hold at the point where they stuck; the answer of the step decides anew. */
+static bool note_anchors(mor_derivation* d)
+{
+    const mor_contact* contacts = d->base->contacts.data;
+    if (!d->base->w->options.sticking) return true;
+    d->anchored = mor_arena_zero(d->arena, (size_t)d->base->contacts.count + 1, sizeof *d->anchored);
+    for (int i = 0; d->anchored && i < d->base->contacts.count; i++) d->anchored[i] = contacts[i].anchored;
+    return d->anchored != NULL;
+}
+
 static mor_code solve_base(mor_derivation* d, mor_error* error)
 {
     mor_world* w = d->world;
@@ -162,6 +172,7 @@ static mor_code solve_base(mor_derivation* d, mor_error* error)
     if (!code) code = mor_do_collide(w, d->base, error);
     if (!code) code = mor_do_control(w, d->base, error);
     if (!code) code = mor_do_assemble(w, d->base, error);
+    if (!code && !note_anchors(d)) return MOR_SYSTEM;
     d->taken = !code && take_known(d);
     if (!code && !d->taken) code = mor_do_solve(w, d->base, error);
     return code;

@@ -62,6 +62,7 @@ typedef struct mor_derivation {
     const mor_contact* known; /* contacts of this very step, as it was taken, with their impulses; NULL: they are
                                  found, and solved for from those of the step before */
     int known_count;
+    bool* anchored;   /* by contact of the base step: it has stuck since an earlier step; NULL: none does (anchored) */
     bool taken;       /* the answer of the base step is that of the known one */
     double law_error; /* by how much the answer misses the laws [m/s] */
     bool finest;      /* the base step is solved as far as it is asked for anywhere */

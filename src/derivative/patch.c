@@ -113,6 +113,7 @@ static bool is_still(const mor_derivation* d, const mor_patch* b)
         const mor_contact* c = &contacts[d->kept[k].contact];
         const mor_system* s = &d->base->islands[d->kept[k].island].system;
         mor_vec3 off = mor_sub(c->normal, b->normal);
+        if (d->anchored && d->anchored[d->kept[k].contact]) return false;
         if (d->kept[k].clipped != d->kept[b->first].clipped || mor_norm(c->surface_velocity) > 0.0) return false;
         if (mor_norm(off) > FLAT || fabs(mor_dot(mor_sub(middle(c), b->at), b->normal)) > FLAT * b->length)
             return false;

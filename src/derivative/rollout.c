@@ -179,7 +179,7 @@ static mor_code go_back(sweep* x, const states* s, int k, int step)
 {
     mor_world* w = x->w;
     size_t size = sizeof(mor_contact);
-    x->known = x->at == step + 1 && x->left[step] >= 0.0 && !w->collision->planes;
+    x->known = x->at == step + 1 && x->left[step] >= 0.0 && !w->collision->planes && !w->options.sticking;
     if (x->known) {
         if (!mor_buffer_reserve(&w->allocator, &x->contacts, w->contacts.count + 1, size))
             return mor_fail(x->error, MOR_SYSTEM, "out of memory");
