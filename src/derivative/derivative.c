@@ -273,6 +273,15 @@ static double law_error(const mor_law* l, int dim, const double* p, const double
     return error;
 }
 
+/* Joints that a step closes, and mechanisms whose energy it keeps where that is off by more than 1e-9
+ * (step/stabilise.c, step/mechanism_energy.c). Within their tolerances neither acts, but next to the state they do: the
+ * slope over any length that matters is theirs. */
+static bool joints_are_closed(const mor_world* w)
+{
+    int how = w->options.stabilisation;
+    return w->joints.count && (how == MOR_STABILISE_IMPULSE || how == MOR_STABILISE_PROJECTION);
+}
+
 /* Chooses the rows of one island. */
 static mor_code keep_island(mor_derivation* d, int island, mor_laws* l, mor_derivative* out, mor_error* error)
 {
@@ -280,7 +289,7 @@ static mor_code keep_island(mor_derivation* d, int island, mor_laws* l, mor_deri
     const mor_system* s = &it->system;
     bool relaxed = strcmp(d->world->formulation->name, "convex") == 0;
     int directions = strcmp(d->world->formulation->name, "st") == 0 ? s->directions : 0;
-    double regularisation = relaxed ? *(const double*)d->world->formulation_options : 0.0;
+    double regularisation = d->regular = relaxed ? *(const double*)d->world->formulation_options : 0.0;
     double* bias = mor_arena_zero(d->arena, (size_t)s->row_count + 1, sizeof *bias);
     if (!bias) return MOR_SYSTEM;
     mor_bias_stewart_trinkle(s, bias);
@@ -314,6 +323,7 @@ static mor_code keep_island(mor_derivation* d, int island, mor_laws* l, mor_deri
             else law.A_p[0] = 1.0; /* at a bound: its impulse acts and stays */
         }
         for (int r = 0; b->kind == MOR_BLOCK_EQUATION && r < b->dim && b->dim <= 3; r++) law.A_u[r * b->dim + r] = 1.0;
+        if (b->kind == MOR_BLOCK_EQUATION && joints_are_closed(d->world)) d->unknown = "the stabilisation of joints";
         out->distance = mor_min(out->distance, law.weak ? 0.0 : law.margin);
         keep(d, island, i, i < s->contact_count ? s->contacts[i].contact : -1, &law, l);
         if (i >= s->contact_count)
@@ -510,7 +520,18 @@ static mor_code follow_projection(mor_derivation* d, mor_columns* c, mor_derivat
     if (p.lost)
         not_here(out, "a contact that the projection opens is found on one side of this state only%s%s", "", "");
     out->distance = mor_min(out->distance, mor_max(0.0, p.distance) / d->world->h);
-    return MOR_OK;
+    bool bodies = false, agree = true;
+    for (int i = 0; i < d->input_count && p.islands; i++)
+        bodies = bodies || d->inputs[i].kind == MOR_INPUT_MASS || d->inputs[i].kind == MOR_INPUT_SIZE;
+    if (!bodies) return MOR_OK; /* masses and sizes decide what the projection does, too */
+    out->differences = true;
+    code = mor_whole_inputs(d, c, &agree, error);
+    if (!agree)
+        not_here(out,
+                 "differences by a mass or a size over two lengths or to two sides disagree: a body is moved "
+                 "apart from others%s%s",
+                 "", "");
+    return code;
 }
 
 /* Something of the step is not in the equations: differences of it. */

@@ -110,6 +110,8 @@ static void read_rows(const mor_derivation* d, const mor_system* s, int block, c
     const mor_world* w = d->trial->w;
     for (int r = 0; r < b->dim; r++) {
         double u = bias[b->row + r] + d->bias_shift[kept->row + r];
+        if (d->regular > 0.0 && b->kind == MOR_BLOCK_CONTACT)
+            u += d->regular * s->diagonal[s->diagonal_start[block]] * d->p[kept->row + r];
         for (int e = b->entry; e < b->entry + b->entry_count; e++) {
             const mor_tree_block* t = &s->trees[s->entries[e].tree];
             const double* J = s->jacobian + s->entries[e].start + r * t->dof;
@@ -133,9 +135,12 @@ static mor_code read_island(const mor_derivation* d, const mor_island* island, b
     if (!of) return MOR_SYSTEM;
     for (int b = 0; b < s->block_count; b++) {
         of[b] = d->kept_count ? find_kept(d, island, b, &from) : -1;
-        /* the gap counts on both sides of zero, or on none */
-        if (of[b] >= 0 && b < s->contact_count && !d->kept[of[b]].clipped)
-            ((mor_contact_row*)s->contacts)[b].recovery = INFINITY;
+        if (of[b] < 0 || b >= s->contact_count) continue;
+        mor_contact_row* row = &((mor_contact_row*)s->contacts)[b]; /* the gap counts on both sides, or on none */
+        const mor_kept* kept = &d->kept[of[b]];
+        double speed = d->base->islands[kept->island].system.contacts[kept->block].recovery;
+        if (!kept->clipped) row->recovery = INFINITY;
+        else row->gap = -INFINITY, row->recovery = speed == 0.0 || row->recovery == 0.0 ? speed : row->recovery;
     }
     mor_system still = *s;
     if (d->projecting) {

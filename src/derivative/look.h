@@ -58,6 +58,7 @@ typedef struct mor_derivation {
     double *end_q, *end_nu;   /* the end of the step as looks see it; NULL: no look was taken */
     int side;                 /* 1, -1: derivatives along or against each direction; 0: they must agree */
     bool one_sided;           /* looks are taken to that side only: the rows of a bound change at it */
+    double regular;           /* convex: its rows have regular W_nn p beside u, which depends on the state as well */
     double smoothing;         /* of the contact law [m/s] (smooth.h); 0: the law itself */
     const mor_contact* known; /* contacts of this very step, as it was taken, with their impulses; NULL: they are
                                  found, and solved for from those of the step before */
@@ -133,6 +134,8 @@ bool mor_moves_by(const mor_derivation* d, const mor_tree* t, double share);
 /* All columns of the ends as differences of whole steps, solved on both sides (whole.c): for steps whose equations are
  * not those of look.h. *agree = false: differences of two lengths, or to the two sides, do not agree. */
 mor_code mor_whole_columns(mor_derivation* d, mor_columns* c, bool* agree, mor_error* error);
+/* The same of the columns of masses and sizes alone. */
+mor_code mor_whole_inputs(mor_derivation* d, mor_columns* c, bool* agree, mor_error* error);
 /* mor_world_adjoint with so many bytes for states. */
 mor_code mor_adjoint_within(mor_world* world, size_t memory, int steps, const double* gradient, const mor_input* inputs,
                             int count, double* state_gradient, double* input_gradients, mor_derivative** derivative,

@@ -49,7 +49,7 @@ double mor_perturbation(const mor_derivation* d, int direction)
     const mor_input* in = &d->inputs[direction - 2 * d->n];
     switch (in->kind) {
     case MOR_INPUT_MASS:
-        return 1e-6 * input_body(d, in)->mass.mass;
+        return 1e-5 * input_body(d, in)->mass.mass; /* velocities of 10 m/s are known to 1e-15 */
     case MOR_INPUT_SIZE:
         return LITTLE;
     case MOR_INPUT_FORCE:

@@ -23,7 +23,7 @@ static bool is_body(const mor_tree* t)
 bool mor_slopes_possible(const mor_derivation* d)
 {
     const mor_world* w = d->base->w;
-    if (w->joints.count || w->options.friction_align || w->collision->planes) return false;
+    if (w->joints.count || w->options.friction_align || w->collision->planes || d->regular > 0.0) return false;
     if (d->base->nu_move || d->base->relinearised || w->formulation->accelerations) return false;
     for (int i = 0; i < w->tree_count; i++) {
         const mor_tree* t = &w->trees[i];

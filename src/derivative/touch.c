@@ -1,8 +1,9 @@
 /* Geometry of contacts by local differences (touch.h): only the two shapes of a contact are looked at, and only their
  * motion against each other, six numbers. A motion of both together carries the contact along. So the cost is that of
- * twelve pair tests per pair of shapes that touch, whatever the number of bodies. */
+ * twelve pair tests per pair of shapes that touch (36 where the test iterates), whatever the number of bodies. */
 #include "base/elementary.h"
 #include "collision/pair_table.h"
+#include "collision/pair_tests.h"
 #include "derivative/patch.h"
 #include "derivative/touch.h"
 #include "formulation/assemble.h"
@@ -10,6 +11,8 @@
 #include <string.h>
 
 #define LITTLE 1e-6 /* of a length below 1 m, and rad */
+#define LONG 4e-3   /* the same, where normals are iterated and known to 1e-8 (collision/pair_convex.c) */
+#define BENT 1e-3   /* what differences over LONG and half of it may differ by */
 #define SAME 1e-9   /* m: the contact is what the pair test finds */
 
 typedef struct pair {
@@ -102,13 +105,32 @@ static void carry(const mor_contact* c, int k, mor_touch* t)
     t->gap_by[k] = mor_dot(c->normal, move);
 }
 
-/* Turns were about `at`: about the middle of this contact the second body is also moved. */
-static void differ(const mor_point* a, const mor_point* b, int k, double by, mor_vec3 at, mor_touch* t)
+/* By one of the six numbers, before turns are about the middle of the contact. */
+typedef struct slope {
+    mor_vec3 middle, normal;
+    double gap;
+} slope;
+
+static slope differ(const mor_point* a, const mor_point* b, double by)
 {
     mor_vec3 middle = mor_add(mor_sub(a->on_a, b->on_a), mor_sub(a->on_b, b->on_b));
-    t->middle_by[k] = mor_scale(0.25 / by, middle);
-    t->normal_by[k] = mor_scale(0.5 / by, mor_sub(a->normal, b->normal));
-    t->gap_by[k] = (a->gap - b->gap) * (0.5 / by);
+    return (slope){ mor_scale(0.25 / by, middle), mor_scale(0.5 / by, mor_sub(a->normal, b->normal)),
+                    (a->gap - b->gap) * (0.5 / by) };
+}
+
+/* The limit of differences over a length and half of it; false: they tell of a kink. */
+static bool extrapolate(const slope* coarse, const slope* fine, slope* out)
+{
+    mor_vec3 m = mor_sub(fine->middle, coarse->middle), n = mor_sub(fine->normal, coarse->normal);
+    double g = fine->gap - coarse->gap, most = mor_max(mor_norm(fine->middle), mor_norm(fine->normal));
+    *out = (slope){ mor_madd(fine->middle, 1.0 / 3.0, m), mor_madd(fine->normal, 1.0 / 3.0, n), fine->gap + g / 3.0 };
+    return mor_max(mor_max(mor_norm(m), mor_norm(n)), fabs(g)) <= BENT * (1.0 + most);
+}
+
+/* Turns were about `at`: about the middle of this contact the second body is also moved. */
+static void put(const slope* by, int k, mor_vec3 at, mor_touch* t)
+{
+    t->middle_by[k] = by->middle, t->normal_by[k] = by->normal, t->gap_by[k] = by->gap;
     if (k < 3) return;
     mor_vec3 move = mor_cross(mor_v3(k == 3, k == 4, k == 5), mor_sub(at, t->middle));
     for (int j = 0; j < 3; j++) {
@@ -119,13 +141,34 @@ static void differ(const mor_point* a, const mor_point* b, int k, double by, mor
     }
 }
 
+/* A pair moved to both sides along one number. */
+typedef struct looks {
+    mor_point points[2][MOR_MAX_POINTS];
+    int count[2];
+    double by;
+} looks;
+
+static void look_both(const pair* p, mor_vec3 at, int k, double length, looks* l)
+{
+    l->by = k < 3 ? length * p->size : length;
+    for (int side = 0; side < 2; side++) l->count[side] = look(p, at, k, side ? -l->by : l->by, l->points[side]);
+}
+
+static bool slope_of(const looks* l, uint64_t feature, slope* out)
+{
+    const mor_point *a = find(l->points[0], l->count[0], feature), *b = find(l->points[1], l->count[1], feature);
+    if (a && b) *out = differ(a, b, l->by);
+    return a && b;
+}
+
 /* The contacts first .. last of one pair of shapes; false: they are not what the pair test finds. */
 static bool touch_pair(const mor_derivation* d, int first, int last, const bool* wanted, const bool* framed,
-                       const bool* slides, mor_point* points, mor_touch* out, bool* lost)
+                       const bool* slides, looks* room, mor_touch* out, bool* lost)
 {
     const mor_contact* contacts = d->base->contacts.data;
     pair p;
     if (!make_pair(d->base->w, contacts, first, last, &p)) return false;
+    mor_point* points = room->points[0];
     int here = look(&p, mor_v3(0, 0, 0), -1, 0.0, points);
     for (int i = first; i < last; i++) {
         if (!wanted[i]) continue;
@@ -135,19 +178,29 @@ static bool touch_pair(const mor_derivation* d, int first, int last, const bool*
         out[i].known = true;
     }
     mor_vec3 at = mor_lerp(contacts[first].point[0], contacts[first].point[1], 0.5);
+    bool rough = mor_touch_iterates(p.test);
     for (int k = 0; k < 6; k++) {
-        double by = k < 3 ? LITTLE * p.size : LITTLE;
-        int up = look(&p, at, k, by, points), down = look(&p, at, k, -by, points + MOR_MAX_POINTS);
+        look_both(&p, at, k, LITTLE, &room[0]);
+        for (int i = 1; i < 3 && rough; i++) look_both(&p, at, k, i == 1 ? LONG : 0.5 * LONG, &room[i]);
         for (int i = first; i < last; i++) {
             if (!wanted[i]) continue;
-            const mor_point *a = find(points, up, contacts[i].feature),
-                            *b = find(points + MOR_MAX_POINTS, down, contacts[i].feature);
-            if (a && b) differ(a, b, k, by, at, &out[i]);
+            uint64_t feature = contacts[i].feature;
+            slope near, coarse, fine, limit;
+            bool found = slope_of(&room[0], feature, &near);
+            if (found && rough && slope_of(&room[1], feature, &coarse) && slope_of(&room[2], feature, &fine) &&
+                extrapolate(&coarse, &fine, &limit))
+                near = limit;
+            if (found) put(&near, k, at, &out[i]);
             else carry(&contacts[i], k, &out[i]);
-            *lost = *lost || ((!a || !b) && slides[i]);
+            *lost = *lost || (!found && slides[i]);
         }
     }
     return true;
+}
+
+bool mor_touch_iterates(mor_pair_test test)
+{
+    return test == mor_pair_convex_convex || test == mor_pair_convex_ellipsoid;
 }
 
 mor_code mor_touches(const mor_derivation* d, const bool* wanted, mor_touch* out, bool* possible, bool* lost)
@@ -155,8 +208,8 @@ mor_code mor_touches(const mor_derivation* d, const bool* wanted, mor_touch* out
     const mor_contact* contacts = d->base->contacts.data;
     int count = d->base->contacts.count;
     bool *slides = mor_arena_zero(d->arena, 2 * (size_t)count + 1, sizeof *slides), *framed = slides + count;
-    mor_point* points = mor_arena_alloc(d->arena, 2 * MOR_MAX_POINTS * sizeof *points);
-    if (!slides || !points) return MOR_SYSTEM;
+    looks* room = mor_arena_alloc(d->arena, 3 * sizeof *room);
+    if (!slides || !room) return MOR_SYSTEM;
     for (int k = 0; k < d->kept_count; k++) {
         if (d->kept[k].contact < 0) continue;
         slides[d->kept[k].contact] = !d->kept[k].sticks;
@@ -166,7 +219,7 @@ mor_code mor_touches(const mor_derivation* d, const bool* wanted, mor_touch* out
         bool any = false;
         for (last = first; last < count && same_pair(&contacts[first], &contacts[last]); last++)
             any = any || wanted[last];
-        if (any) *possible = touch_pair(d, first, last, wanted, framed, slides, points, out, lost);
+        if (any) *possible = touch_pair(d, first, last, wanted, framed, slides, room, out, lost);
     }
     return MOR_OK;
 }

@@ -2,6 +2,7 @@
 #ifndef MOREAU_DERIVATIVE_TOUCH_H
 #define MOREAU_DERIVATIVE_TOUCH_H
 
+#include "collision/pair_table.h"
 #include "derivative/look.h"
 
 /* A contact seen by its first body: what a motion of the second one does. Motions are (translation, rotation vector) at
@@ -18,5 +19,8 @@ typedef struct mor_touch {
  * both sides of where it is. *possible = false: a contact is not what the test of its two shapes finds (a seam, an
  * impact within the step), so this way is closed. *lost: a kept contact that slides is found on one side only. */
 mor_code mor_touches(const mor_derivation* d, const bool* wanted, mor_touch* out, bool* possible, bool* lost);
+
+/* Does a pair test iterate? Its normals are known to 1e-8 then, and differences must be long. */
+bool mor_touch_iterates(mor_pair_test test);
 
 #endif

@@ -109,7 +109,13 @@ static mor_code climb(ladder* x, int direction, double* out, bool* agree, mor_er
     return code;
 }
 
-mor_code mor_whole_columns(mor_derivation* d, mor_columns* c, bool* agree, mor_error* error)
+static bool of_body(const mor_derivation* d, int column)
+{
+    mor_input_kind kind = column < 2 * d->n ? MOR_INPUT_FORCE : d->inputs[column - 2 * d->n].kind;
+    return kind == MOR_INPUT_MASS || kind == MOR_INPUT_SIZE;
+}
+
+static mor_code climb_all(mor_derivation* d, mor_columns* c, bool bodies, bool* agree, mor_error* error)
 {
     ladder x = { .d = d };
     size_t n = 2 * (size_t)d->n;
@@ -120,6 +126,17 @@ mor_code mor_whole_columns(mor_derivation* d, mor_columns* c, bool* agree, mor_e
     if (!room || !numbers) return MOR_SYSTEM;
     *agree = true;
     mor_code code = step_at(d, -1, 0.0, &x.here, error);
-    for (int j = 0; j < c->count && !code; j++) code = climb(&x, j, c->end + (size_t)j * n, agree, error);
+    for (int j = 0; j < c->count && !code; j++)
+        if (!bodies || of_body(d, j)) code = climb(&x, j, c->end + (size_t)j * n, agree, error);
     return code;
+}
+
+mor_code mor_whole_columns(mor_derivation* d, mor_columns* c, bool* agree, mor_error* error)
+{
+    return climb_all(d, c, false, agree, error);
+}
+
+mor_code mor_whole_inputs(mor_derivation* d, mor_columns* c, bool* agree, mor_error* error)
+{
+    return climb_all(d, c, true, agree, error);
 }
