@@ -1,6 +1,7 @@
 /* Units for co-simulation: an importer of our own unpacks what `moreau export-fmu` wrote, loads the library by its path
  * and calls the functions of the standard; the trajectory is compared with the same scene in this process, bit for
  * bit. */
+#define _DEFAULT_SOURCE
 #include "common/worlds.h"
 
 #include "fmi/unit.h"
@@ -337,6 +338,68 @@ static void inputs_act_and_states_return(void** state)
     end_import(&m);
 }
 
+static double value_of(const importer* m, const api* f, component u, const char* name)
+{
+    unsigned r = reference(m, name);
+    double x = NAN;
+    assert_int_equal(f->get(u, &r, 1, &x), 0);
+    return x;
+}
+
+static void give(const importer* m, const api* f, component u, const char* name, double x)
+{
+    unsigned r = reference(m, name);
+    assert_int_equal(f->set(u, &r, 1, &x), 0);
+}
+
+/* A cube of 2 kg (inertia 1/3 kg m^2) in the air under another gravity, pushed and turned for 0.2 s: v = (g + F/m) t,
+ * omega = T t / I, kinetic energy from both. At rest on the floor: the contact carries m g, four points, no depth. */
+static void numbers_of_a_unit_are_those_of_mechanics(void** state)
+{
+    (void)state;
+    char path[] = "/tmp/moreau_unit_XXXXXX.yaml";
+    int file = mkstemps(path, 5);
+    assert_true(file >= 0);
+    FILE* out = fdopen(file, "w");
+    fputs("moreau: 1\nname: 'a < b & \"c\" > d'\ntime: { step: 0.01, end: 9 }\nbodies:\n"
+          "  - { name: floor, shape: plane, fixed: true }\n"
+          "  - { name: high, shape: { box: [1, 1, 1] }, mass: 2, position: [0, 0, 50] }\n"
+          "  - { name: low, shape: { box: [1, 1, 1] }, mass: 2, position: [5, 0, 0.5] }\n",
+          out);
+    assert_int_equal(fclose(out), 0);
+    importer m;
+    import(&m, path, "", 2);
+    remove(path);
+    assert_non_null(strstr(m.description, "a &lt; b &amp; &quot;c&quot; &gt; d"));
+    api f = functions(&m);
+    component u = begin(&m, &f);
+    for (int k = 0; k < 3; k++) {
+        static const char* const names[3] = { "gravity[1]", "gravity[2]", "gravity[3]" };
+        const double g = k < 2 ? 0.0 : -5.0;
+        give(&m, &f, u, names[k], g);
+        assert_true(value_of(&m, &f, u, names[k]) == g);
+    }
+    assert_int_equal(f.enter(u), 0);
+    assert_int_equal(f.leave(u), 0);
+    give(&m, &f, u, "bodies.high.force[2]", 3.0);
+    give(&m, &f, u, "bodies.high.torque[3]", 0.25);
+    assert_true(value_of(&m, &f, u, "bodies.high.force[2]") == 3.0);
+    assert_int_equal(f.step(u, 0.0, 0.2, 1), 0);
+    test_near(value_of(&m, &f, u, "bodies.high.velocity[2]"), 0.3, 1e-12, "v of the push");
+    test_near(value_of(&m, &f, u, "bodies.high.velocity[3]"), -1.0, 1e-12, "v of the fall");
+    test_near(value_of(&m, &f, u, "bodies.high.angular_velocity[3]"), 0.15, 1e-9, "omega");
+    test_near(value_of(&m, &f, u, "energy.kinetic"), 1.0 + 0.09 + 0.5 / 3.0 * 0.15 * 0.15, 1e-9, "kinetic energy");
+    double z = value_of(&m, &f, u, "bodies.high.position[3]");
+    test_near(z, 49.9, 0.0051, "its height, to first order in the step");
+    test_near(value_of(&m, &f, u, "energy.potential"), 2 * 5 * (z + 0.5), 1e-9, "potential energy");
+    test_near(value_of(&m, &f, u, "bodies.low.contact_force[3]"), 10.0, 1e-6, "the weight");
+    test_near(value_of(&m, &f, u, "bodies.low.contact_torque[1]"), 0.0, 1e-6, "no torque");
+    test_near(value_of(&m, &f, u, "penetration"), 0.0, 1e-9, "no depth");
+    assert_true(value_of(&m, &f, u, "contacts") == 4.0);
+    f.release(u);
+    end_import(&m);
+}
+
 static void wrong_calls_are_told(void** state)
 {
     (void)state;
@@ -372,6 +435,19 @@ static void wrong_calls_are_told(void** state)
     unsigned time = reference(&m, "time");
     assert_int_equal(f.get(u, &time, 1, &x), 0);
     assert_true(fabs(x - 0.0123) < 1e-12);
+    void* saved = NULL;
+    size_t size;
+    assert_int_equal(f.get_state(u, &saved), 0);
+    assert_int_equal(f.size(u, saved, &size), 0);
+    char* bytes = malloc(size);
+    assert_int_equal(f.write(u, saved, bytes, size), 0);
+    bytes[0] ^= 1; /* no state of ours */
+    void* copy = NULL;
+    int read = f.read(u, bytes, size, &copy);
+    assert_true(read == 3 || f.set_state(u, copy) == 3);
+    if (read == 0) f.free_state(u, &copy);
+    f.free_state(u, &saved);
+    free(bytes);
     f.release(u);
     f.release(NULL);
     end_import(&m);
@@ -494,6 +570,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_unit_gives_the_trajectory_of_the_command),
         cmocka_unit_test(inputs_act_and_states_return),
+        cmocka_unit_test(numbers_of_a_unit_are_those_of_mechanics),
         cmocka_unit_test(wrong_calls_are_told),
         cmocka_unit_test(a_step_that_is_not_solved_is_rejected),
         cmocka_unit_test(the_same_in_version_three),

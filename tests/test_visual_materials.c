@@ -2,7 +2,10 @@
  * files by the test; extents by kinematics by hand. */
 #include "common/command.h"
 #include "common/worlds.h"
+#include "io/recording/recording.h"
 #include "io/scene/scene_visual.h"
+#include "moreau/lab.h"
+#include "serve/frame.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -285,6 +288,62 @@ static void visuals_of_sdf_are_where_kinematics_says_and_found_by_search_paths(v
     done(&s);
 }
 
+static char* description(const mor_world* w, const mor_scene* scene, const mor_recording* r)
+{
+    char* text = NULL;
+    size_t length;
+    mor_error error = { 0 };
+    FILE* memory = open_memstream(&text, &length);
+    if (r) assert_int_equal(mor_view_describe_recording(memory, r, &error), MOR_OK);
+    else assert_true(mor_view_describe_world(memory, w, scene));
+    fclose(memory);
+    char* from = strstr(text, "\"visuals\"");
+    assert_non_null(from);
+    memmove(text, from, strlen(from) + 1);
+    return text;
+}
+
+static int times(const char* text, const char* word)
+{
+    int n = 0;
+    for (; (text = strstr(text, word)); text += strlen(word)) n++;
+    return n;
+}
+
+/* The page gets a picture once, as the bytes of its file, however often it is used; a recording the same. */
+static void the_page_gets_a_picture_once(void** state)
+{
+    (void)state;
+    put("m.obj", "mtllib looks.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0 1\nusemtl wood\nf 1/1 2/2 3/3\n");
+    put("looks.mtl", MTL);
+    put_picture("wood.png");
+    put("r.urdf", "<robot name='r'><link name='base'>"
+                  "<visual><geometry><mesh filename='m.obj'/></geometry></visual>"
+                  "<visual><origin xyz='0 0 3'/><geometry><mesh filename='m.obj'/></geometry></visual>"
+                  "</link></robot>\n");
+    sight s = see(urdf());
+    assert_int_equal(s.visuals->picture_count, 1);
+    char* live = description(s.world, s.scene, NULL);
+    assert_int_equal(times(live, "\"spots\""), 2);
+    assert_int_equal(times(live, "\"picture\": 0"), 2);
+    assert_int_equal(times(live, "\"data:image/png;base64,iVBORw0KGgo"), 1); /* the first eight bytes of a PNG */
+    mor_error error = { 0 };
+    mor_recorder* recorder = mor_recorder_open(command_at("run.h5"), s.world, s.scene, &error);
+    if (!recorder) fail_msg("%s", error.text);
+    assert_int_equal(mor_recorder_close(recorder, &error), MOR_OK);
+    mor_recording* r = mor_recording_open(command_at("run.h5"), &error);
+    if (!r) fail_msg("%s", error.text);
+    char* stored = description(NULL, NULL, r);
+    char *a = strstr(live, "\"visuals\""), *b = strstr(stored, "\"visuals\"");
+    for (char** end = (char*[]){ strstr(a, "\"pictures\""), strstr(b, "\"pictures\""), NULL }; *end; end++)
+        *strchr(*end, ']') = '\0';
+    assert_string_equal(a, b);
+    free(live);
+    free(stored);
+    mor_recording_close(r);
+    done(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,6 +351,7 @@ int main(void)
         cmocka_unit_test(damaged_or_missing_material_files_leave_the_shape),
         cmocka_unit_test(faces_of_a_collada_file_have_the_colours_of_its_effects),
         cmocka_unit_test(a_material_of_mjcf_has_the_colour_of_its_texture),
+        cmocka_unit_test(the_page_gets_a_picture_once),
         cmocka_unit_test(visuals_of_sdf_are_where_kinematics_says_and_found_by_search_paths),
     };
     return cmocka_run_group_tests(tests, command_open, command_close);
