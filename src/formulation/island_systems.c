@@ -302,7 +302,7 @@ bool mor_write_islands(mor_step* step, const mor_island_lists* g)
         island->rows = g->row_list + g->row_start[i];
         island->row_block_count = g->row_start[i + 1] - g->row_start[i];
         island->wide = island->row_block_count > 0 && !w->stored &&
-                       mor_rows_hold(w, island->rows, island->row_block_count, step->equations);
+                       mor_rows_hold(w, island->rows, island->row_block_count, step->beside);
         if (w->joints.count && !w->stored && !step->equations)
             mor_springs_settle(step, island->rows, island->row_block_count, island->tree_of, s->tree_count,
                                s->contact_count > 0 || island->wide);

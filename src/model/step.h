@@ -74,6 +74,7 @@ struct mor_step {
     mor_world* of;   /* the world whose `last` this step is, or NULL */
     int from_step;   /* number of steps that world had taken when this one began */
     bool geometry;   /* systems have contact geometry whatever the formulation asks for */
+    bool beside;     /* it works beside another step (mor_step_beside) */
     bool equations;  /* systems have the equations of joints alone, and no diagonals of W */
     mor_stage phase; /* the last stage that went well */
     mor_status status;

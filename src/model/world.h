@@ -71,6 +71,7 @@ typedef struct mor_tree {
     double share;
     const double* move; /* of the step: the velocities that positions move with; NULL: those of the end */
     const struct mor_stored_tree* stored; /* of a frame (model/stored.h) */
+    double lifted; /* of drafts: energy that moving its island together added in this step [J] (step/close_joints.c) */
 } mor_tree;
 
 /* What the step must know of a kind of tree. All lengths are dof. */
@@ -269,6 +270,8 @@ struct mor_world {
     struct mor_stored* stored; /* a world made from a frame (model/stored.h), else NULL */
     double start_depth,
         start_work;       /* what the scene overlapped before the first step [m], and what undoing it took [J] */
+    uint32_t kinds_seen;  /* revision + 1 of the world whose bodies `kinematic` speaks of; 0: none */
+    bool kinematic;       /* it has kinematic bodies */
     uint32_t joints_seen; /* revision + 1 of the world whose joints were looked at (step/close_joints.c); 0: never */
     double joint_error;   /* largest |phi| at the end of the last step [m, rad] */
 
@@ -325,6 +328,9 @@ struct mor_world {
                                     trial beside it, and the step that follows it when a gradient goes back */
     mor_arena* derivative_room;  /* and their memory */
 };
+
+/* May it have kinematic bodies? True where nobody has looked since a change. */
+static inline bool mor_world_kinematic(const mor_world* w) { return w->kinds_seen != w->revision + 1 || w->kinematic; }
 
 /* Room for `count` elements of `size` bytes; false when out of memory. */
 bool mor_buffer_reserve(const mor_allocator* allocator, mor_buffer* buffer, int count, size_t size);

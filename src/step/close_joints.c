@@ -126,12 +126,12 @@ static bool too_far(const mor_world* w, const mor_island* island, const double* 
     return false;
 }
 
-static double move(mor_world* w, const mor_island* island, const double* dq)
+/* The kinetic energy hardly changes (mor_tree_move), and is not yet that of velocities that fit the joints: it does not
+ * count. */
+static void move(mor_world* w, const mor_island* island, const double* dq)
 {
-    double kinetic = 0.0;
     for (int t = 0; t < island->system.tree_count; t++)
-        kinetic += mor_tree_move(w, &w->trees[island->tree_of[t]], dq + island->system.trees[t].offset);
-    return kinetic;
+        mor_tree_move(w, &w->trees[island->tree_of[t]], dq + island->system.trees[t].offset);
 }
 
 /* One round of an island; false: out of memory. */
@@ -168,7 +168,7 @@ static bool close_island(mor_step* k, int index, const mor_trial* trial, closing
         }
         mor_arena_release(k->arena, mark);
         if (q && !too_far(k->w, island, dq, far, isinf(c->spare[index]) ? TURN : APART_TURN)) {
-            double turned = move(k->w, island, dq);
+            move(k->w, island, dq);
             errors_at(k->w, island, dq, next);
             double now = weighted(s->row_count, weight, next);
             mor_island_energy(k->w, island, &kinetic, &after);
@@ -176,7 +176,7 @@ static bool close_island(mor_step* k, int index, const mor_trial* trial, closing
                 c->spare[index] -= mor_max(0.0, after - before);
                 if (now < PROGRESS * sum) c->idle[index] = 0;
                 c->damping[index] = mor_max(LEAST, LESS * c->damping[index]);
-                c->work += turned;
+                k->w->trees[island->tree_of[0]].lifted += after - before;
                 return true;
             }
             for (int t = 0; t < s->tree_count; t++) mor_trial_end_tree(k->w, trial, island->tree_of[t]);
@@ -365,13 +365,21 @@ static double free_error(mor_world* w)
 mor_code mor_close_lost_joints(mor_step* k, const mor_trial* before)
 {
     double tolerance = mor_joint_tolerance(k->w);
-    if (free_error(k->w) <= STILL_OPEN * tolerance) return MOR_OK;
+    double newton = free_error(k->w);
+    if (newton <= STILL_OPEN * tolerance) return MOR_OK;
+    size_t mark = mor_arena_mark(k->arena);
+    mor_trial after;
+    if (!mor_trial_begin(k, &after)) return MOR_SYSTEM;
     mor_trial_end(k->w, before);
     closing c = { .all = true, .rounds = LOST_ROUNDS, .tolerance = 0.01 * tolerance };
     mor_step beside;
-    size_t mark = mor_arena_mark(k->arena);
+    double start = mor_world_potential_energy(k->w);
     mor_code code = close_all(k, &beside, &c);
-    k->projection_work += c.work;
+    if (!code && free_error(k->w) > mor_max(newton, STILL_OPEN * tolerance)) { /* from the other side */
+        mor_trial_end(k->w, &after);
+        code = close_all(k, &beside, &c);
+    }
+    k->projection_work += mor_world_potential_energy(k->w) - start;
     mor_arena_release(k->arena, mark);
     return code;
 }

@@ -86,6 +86,7 @@ mor_step mor_step_beside(const mor_step* k)
 {
     return (mor_step){ .allocator = k->allocator,
                        .w = k->w,
+                       .beside = true,
                        .arena = k->arena,
                        .thread_arenas = k->thread_arenas,
                        .threads = k->threads,
@@ -236,7 +237,8 @@ void mor_step_follow(const mor_world* w, mor_step* k)
 
 void mor_step_give_motion(mor_world* w, const mor_step* k)
 {
-    for (int i = 0; i < w->body_count; i++) copy_motion(&k->w->bodies[i], &w->bodies[i]);
+    for (int i = 0; i < w->body_count; i++)
+        if (w->bodies[i].kind != MOR_FIXED || w->bodies[i].robot) copy_motion(&k->w->bodies[i], &w->bodies[i]);
     for (int i = 0; i < w->robot_count; i++) mor_robot_copy_motion(k->robots[i], w->robots[i]);
 }
 

@@ -59,7 +59,7 @@ void mor_integrate_bodies(mor_step* k)
         bool old = w->formulation->explicit_positions && w->formulation->explicit_positions(w->formulation_options);
         mor_step_each_tree(k, old ? explicit_euler : advance_tree);
     }
-    for (int i = 0; i < w->alive_count; i++) {
+    for (int i = 0; mor_world_kinematic(w) && i < w->alive_count; i++) {
         mor_body* b = &w->bodies[w->order[i]];
         if (b->kind != MOR_KINEMATIC) continue;
         b->x = mor_madd(b->x, w->h, b->v);

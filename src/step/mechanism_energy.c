@@ -17,8 +17,9 @@
  * that hangs on or touches something fixed has nu_r = 0, as has one with a robot in it. Rows of joints and of contacts
  * are homogeneous in nu, so the scaled velocities fit them as well.
  *
- * Islands whose joints are too far open (formulation/wide.c) are slowed by what moving their bodies together added as
- * well, and never sped up. Of Baumgarte's stabilisation only a gain above COARSE is taken out.
+ * What closing joints with damping (step/close_joints.c) added is taken out of the velocities, too, and what it took is
+ * lost. Islands whose joints are too far open (formulation/wide.c) are never sped up. Of Baumgarte's stabilisation only
+ * a gain above COARSE is taken out.
  *
  * Left alone: untouched mechanisms whose joints are not kept closed (stabilisation); islands that something drives
  * (applied forces, motors, belts, kinematic bodies), those with springs, whose energy is not that above, and impacts by
@@ -297,7 +298,16 @@ void mor_mechanisms_begin(const mor_step* k)
         if (!has_equations(&k->islands[i])) continue;
         motion m = motion_of(k->w, &k->islands[i]);
         k->islands[i].energy = m.kinetic + m.potential;
+        for (int t = 0; t < k->islands[i].system.tree_count; t++) k->w->trees[k->islands[i].tree_of[t]].lifted = 0.0;
     }
+}
+
+/* What closing joints with damping added to the energy of an island. */
+static double lifted_by_joints(const mor_world* w, const mor_island* island)
+{
+    double sum = 0.0;
+    for (int t = 0; t < island->system.tree_count; t++) sum += w->trees[island->tree_of[t]].lifted;
+    return sum;
 }
 
 mor_code mor_mechanisms_lose_energy(mor_step* k)
@@ -310,7 +320,9 @@ mor_code mor_mechanisms_lose_energy(mor_step* k)
         if (!has_equations(island)) continue;
         motion after = motion_of(k->w, island);
         double excess = after.kinetic + after.potential - island->energy, rigid = 0.0;
-        if (!island->wide) excess -= mor_max(0.0, k->projection_work);
+        double lifted = lifted_by_joints(k->w, island);
+        if (!island->wide) excess -= mor_max(0.0, k->projection_work - mor_max(0.0, lifted));
+        excess -= mor_min(0.0, lifted);
         double rounding = ROUNDING * (fabs(after.potential) + after.kinetic);
         if (!(fabs(excess) > SLIGHT * after.kinetic + rounding)) continue;
         if (!is_touched(island) && !closed && !island->wide) {

@@ -40,6 +40,7 @@
 
 enum { ROUNDS = 10 };
 
+#define FAR 100.0           /* times the tolerance: joints are closed with damping first */
 #define ROUNDING 1e-12      /* of the velocities of an island: rows that hold within this hold */
 #define CONTRADICTION 1e-10 /* of what the rows are asked for: more is not rounding, they contradict each other */
 
@@ -119,36 +120,6 @@ static mor_code correct_positions(const mor_step* step, double tolerance, int ro
     return code;
 }
 
-/* Islands whose positions move with a share of the end velocity take the rest back of what equations gave it
- * (formulation/springs.c). */
-static mor_code take_back(const mor_step* k)
-{
-    for (int i = 0; i < k->island_count; i++) {
-        const mor_island* island = &k->islands[i];
-        const mor_system* s = &island->system;
-        double rest = 1.0 - k->w->trees[island->tree_of[0]].share;
-        if (!(rest > 0.0)) continue;
-        size_t mark = mor_arena_mark(k->arena);
-        double* delta = mor_arena_zero(k->arena, (size_t)s->dof, sizeof *delta);
-        if (!delta) return MOR_SYSTEM;
-        bool any = false;
-        for (int b = s->contact_count; b < s->block_count; b++) {
-            const mor_block* block = &s->blocks[b];
-            if (block->kind != MOR_BLOCK_EQUATION) continue;
-            any = true;
-            double back[6];
-            for (int d = 0; d < block->dim; d++) back[d] = -rest * island->answer.impulses[block->row + d];
-            for (int e = block->entry; e < block->entry + block->entry_count; e++) {
-                const mor_tree_block* t = &s->trees[s->entries[e].tree];
-                mor_push(block->dim, t->dof, s->response + s->entries[e].start, back, delta + t->offset);
-            }
-        }
-        if (any) apply(k->w, island, delta, true);
-        mor_arena_release(k->arena, mark);
-    }
-    return MOR_OK;
-}
-
 static mor_code correct_velocities(const mor_step* step, double tolerance)
 {
     mor_step beside = mor_step_beside(step);
@@ -161,22 +132,31 @@ static mor_code correct_velocities(const mor_step* step, double tolerance)
     return code;
 }
 
+/* By Newton's method, which may end anywhere where joints are far open: there it comes after damped steps. */
+static mor_code close_positions(mor_step* k, double tolerance)
+{
+    const bool far = k->w->joint_error > FAR * tolerance;
+    size_t mark = mor_arena_mark(k->arena);
+    mor_trial before;
+    if (!mor_trial_begin(k, &before)) return MOR_SYSTEM;
+    mor_code code = far ? MOR_OK : correct_positions(k, tolerance, ROUNDS);
+    if (!code) code = mor_close_lost_joints(k, &before);
+    if (!code && far) code = correct_positions(k, tolerance, ROUNDS);
+    mor_arena_release(k->arena, mark);
+    return code;
+}
+
 mor_code mor_stabilise_velocities(mor_step* k)
 {
     mor_world* w = k->w;
     if (w->joints.count == 0) return MOR_OK;
-    mor_code code = take_back(k);
+    mor_code code = mor_take_back_share(k);
     if (code) return code;
     w->joint_error = mor_joint_error_kept(w);
     if (w->options.stabilisation == MOR_STABILISE_IMPULSE || w->options.stabilisation == MOR_STABILISE_PROJECTION) {
         double tolerance = mor_joint_tolerance(w);
         if (w->joint_error > tolerance) {
-            mor_trial before;
-            size_t mark = mor_arena_mark(k->arena);
-            if (!mor_trial_begin(k, &before)) return MOR_SYSTEM;
-            code = correct_positions(k, tolerance, ROUNDS);
-            if (!code) code = mor_close_lost_joints(k, &before);
-            mor_arena_release(k->arena, mark);
+            code = close_positions(k, tolerance);
             w->joint_error = mor_joint_error_kept(w);
         }
         if (!code) code = mor_close_wide_joints(k);

@@ -11,6 +11,9 @@
  * MOR_SYSTEM: out of memory. */
 mor_code mor_stabilise_positions(mor_step* step, void (*solve)(mor_step* step, int island));
 mor_code mor_stabilise_velocities(mor_step* step);
+/* After the step: of what equations gave velocities, islands take back what is beyond the share that positions move
+ * with (share.c). */
+mor_code mor_take_back_share(const mor_step* step);
 
 /* The state that moving the draft changes: motion of bodies, bases and joints of robots. */
 typedef struct mor_trial_motion {

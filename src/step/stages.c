@@ -162,6 +162,16 @@ static mor_code refused(mor_world* w, mor_error* error)
     return code;
 }
 
+/* Are there kinematic bodies? Looked for after changes of the world. */
+static void look_for_kinematic(mor_world* w)
+{
+    if (w->kinds_seen == w->revision + 1) return;
+    w->kinds_seen = w->revision + 1;
+    w->kinematic = false;
+    for (int i = 0; i < w->alive_count; i++)
+        w->kinematic = w->kinematic || w->bodies[w->order[i]].kind == MOR_KINEMATIC;
+}
+
 mor_code mor_do_user(mor_world* w, mor_step* k, mor_error* error)
 {
     begin_with(w, k);
@@ -170,12 +180,16 @@ mor_code mor_do_user(mor_world* w, mor_step* k, mor_error* error)
     if (!code) code = mor_joints_begin(w, k);
     if (!code && w->step == 0 && settles(w)) code = settle(w, k, error);
     if (code) return code;
-    if (!w->on_user) return mor_step_take(w, k);
+    if (!w->on_user) {
+        look_for_kinematic(w);
+        return mor_step_take(w, k);
+    }
     if (!keep_applied(w, k)) return MOR_SYSTEM;
     bool forced = w->forced;
     w->refusal[0] = '\0';
     w->on_user(w->on_user_data, w);
     code = refused(w, error);
+    look_for_kinematic(w);
     if (!code) code = mor_step_take(w, k);
     put_back_applied(w, k);
     w->forced = forced;
@@ -187,7 +201,7 @@ mor_code mor_do_user(mor_world* w, mor_step* k, mor_error* error)
 /* Kinematic bodies with a path get the velocity that takes them along it during the coming step. */
 static void aim_kinematic(mor_world* w)
 {
-    for (int i = 0; i < w->alive_count; i++) {
+    for (int i = 0; mor_world_kinematic(w) && i < w->alive_count; i++) {
         mor_body* b = &w->bodies[w->order[i]];
         if (b->kind != MOR_KINEMATIC || !b->motion) continue;
         mor_pose now = mor_body_pose(b), next = now;
