@@ -233,8 +233,11 @@ static void place_part(void* user, int index, int worker)
     const placing* p = user;
     shape_slot* shapes = p->bp->shapes.data;
     int count = p->bp->shapes.count, end = (index + 1) * PLACED < count ? (index + 1) * PLACED : count;
-    for (int i = index * PLACED; i < end; i++)
-        if (shapes[i].body >= 0) place_shape(p, &shapes[i]);
+    for (int i = index * PLACED; i < end; i++) {
+        shape_slot* s = &shapes[i];
+        if (s->fixed && !p->fresh && s->margin == s->epsilon + p->fall) s->placed = false; /* already in place */
+        else if (s->body >= 0) place_shape(p, s);
+    }
 }
 
 /* Bodies that came and went since the last detection. */
