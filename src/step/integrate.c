@@ -145,11 +145,11 @@ mor_code mor_do_integrate(const mor_world* world, mor_step* k, mor_error* error)
 
 mor_code mor_do_stabilise(const mor_world* world, mor_step* k, mor_error* error)
 {
-    (void)world, (void)error;
+    (void)error;
     if (k->rough || !k->plan.smooth) {
         mor_code code = mor_stabilise_velocities(k);
         if (!code && k->w->robot_count > 0 && !k->w->on_integrate) mor_robots_lose_energy(k);
-        return code || k->w->on_integrate ? code : mor_mechanisms_lose_energy(k);
+        return code || k->w->on_integrate ? code : mor_mechanisms_lose_energy(world, k);
     }
     k->w->joint_error = mor_world_joint_error(k->w);
     return MOR_OK;

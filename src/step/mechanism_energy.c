@@ -17,6 +17,9 @@
  * that hangs on or touches something fixed has nu_r = 0, as has one with a robot in it. Rows of joints and of contacts
  * are homogeneous in nu, so the scaled velocities fit them as well.
  *
+ * A step that lifted an island that is held by more than it has kinetic energy cannot be cured so: its bodies turned by
+ * radians and opened their joints far. They stay where they were, at rest.
+ *
  * What closing joints with damping (step/close_joints.c) added is taken out of the velocities, too, and what it took is
  * lost. Islands whose joints are too far open (formulation/wide.c) are never sped up. Of Baumgarte's stabilisation only
  * a gain above COARSE is taken out.
@@ -35,6 +38,7 @@
 #include "model/joints.h"
 
 #include <math.h>
+#include <string.h>
 
 #define SLIGHT 1e-7    /* of the kinetic energy: what a step may gain, a tenth of what counts as a gain */
 #define COARSE 1e-3    /* the same of Baumgarte's, which gains and loses with the drift of its joints */
@@ -310,7 +314,31 @@ static double lifted_by_joints(const mor_world* w, const mor_island* island)
     return sum;
 }
 
-mor_code mor_mechanisms_lose_energy(mor_step* k)
+/* The bodies of an island to where they were when the step began. */
+static void put_back(const mor_world* world, mor_step* k, const mor_island* island)
+{
+    mor_world* w = k->w;
+    for (int i = 0; i < island->system.tree_count; i++) {
+        const mor_tree* t = &w->trees[island->tree_of[i]];
+        const int links = t->robot ? mor_robot_link_count(t->robot->model) : 1;
+        for (int l = 0; l < links; l++) {
+            const int body = t->robot ? t->robot->bodies[l] : t->body;
+            if (body < 0) continue;
+            mor_body* to = &w->bodies[body];
+            const mor_body* from = &world->bodies[body];
+            to->x = from->x, to->q = from->q, to->angle = from->angle;
+        }
+        for (int r = 0; t->robot && r < w->robot_count; r++) {
+            if (w->robots[r] != t->robot) continue;
+            const mor_robot* from = world->robots[r];
+            t->robot->base = from->base;
+            memcpy(t->robot->s, from->s, (size_t)mor_robot_joint_count(from->model) * sizeof(double));
+            mor_robot_update(t->robot->model, t->robot->work, &t->robot->base, t->robot->s, t->robot->nu);
+        }
+    }
+}
+
+mor_code mor_mechanisms_lose_energy(const mor_world* world, mor_step* k)
 {
     if (k->w->joints.count == 0) return MOR_OK;
     int how = k->w->options.stabilisation;
@@ -337,8 +365,10 @@ mor_code mor_mechanisms_lose_energy(mor_step* k)
             if (!(-excess > SLIGHT * after.kinetic + rounding)) continue;
         }
         mor_vec3 V = mor_v3(0, 0, 0), W = V, centre = V;
-        if (!is_held(k, island)) rigid = rigid_motion(k->w, island, &after, &V, &W, &centre);
+        const bool held = is_held(k, island);
+        if (!held) rigid = rigid_motion(k->w, island, &after, &V, &W, &centre);
         double inner = after.kinetic - rigid;
+        if (held && excess > inner + SLIGHT * after.kinetic + rounding) put_back(world, k, island);
         if (!(inner > 0.0)) continue;
         if (!slow_down(k, island, 1.0 - scale_for(excess, inner), V, W, centre)) return MOR_SYSTEM;
         k->cured++;

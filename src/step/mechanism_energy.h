@@ -11,6 +11,6 @@ void mor_island_energy(const mor_world* world, const mor_island* island, double*
 void mor_mechanisms_begin(const mor_step* step);
 /* Takes out of the velocities of the draft what an island with joints gained, and gives back what it lost if nothing
  * but joints acts; step->cured counts such islands. MOR_SYSTEM: out of memory. */
-mor_code mor_mechanisms_lose_energy(mor_step* step);
+mor_code mor_mechanisms_lose_energy(const mor_world* start, mor_step* step);
 
 #endif

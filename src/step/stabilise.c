@@ -132,16 +132,24 @@ static mor_code correct_velocities(const mor_step* step, double tolerance)
     return code;
 }
 
-/* By Newton's method, which may end anywhere where joints are far open: there it comes after damped steps. */
+/* By Newton's method. It may end anywhere where joints exclude each other: there damped steps come first. What lifts
+ * bodies by more than they have kinetic energy, which could not be taken out of their velocities, is undone: bodies
+ * that turn by radians in a step open their joints far. The coming steps close them. */
 static mor_code close_positions(mor_step* k, double tolerance)
 {
-    const bool far = k->w->joint_error > FAR * tolerance;
+    const mor_joint* joints = k->w->joints.data;
+    bool apart = false;
+    for (int i = 0; i < k->w->joints.count && !apart; i++) apart = joints[i].apart;
+    const bool far = apart && k->w->joint_error > FAR * tolerance;
     size_t mark = mor_arena_mark(k->arena);
     mor_trial before;
     if (!mor_trial_begin(k, &before)) return MOR_SYSTEM;
+    const double low = mor_world_potential_energy(k->w);
     mor_code code = far ? MOR_OK : correct_positions(k, tolerance, ROUNDS);
-    if (!code) code = mor_close_lost_joints(k, &before);
+    if (!code && apart) code = mor_close_lost_joints(k, &before);
     if (!code && far) code = correct_positions(k, tolerance, ROUNDS);
+    if (!apart && !(mor_world_potential_energy(k->w) - low <= mor_world_kinetic_energy(k->w)))
+        mor_trial_end(k->w, &before);
     mor_arena_release(k->arena, mark);
     return code;
 }
