@@ -28,7 +28,8 @@ bool mor_collect_rows(mor_step* step, mor_row_block** blocks, int* count);
 void mor_springs_settle(mor_step* step, mor_row_block* const* rows, int row_count, const int* trees, int tree_count,
                         bool touching);
 
-/* Were joints of an island found to exclude each other? Then its equations hold them as they are (wide.c). `look`: the rows stay, and the answer for joints is that of the step's own assembly. */
+/* Were joints of an island found to exclude each other? Then its equations hold them as they are (wide.c). `look`: the
+ * rows stay, and the answer for joints is that of the step's own assembly. */
 bool mor_rows_hold(mor_world* draft, mor_row_block* const* rows, int row_count, bool look);
 /* What joints may be open [m, rad]: the option, or less between small bodies. Closing a joint lifts bodies. */
 double mor_joint_tolerance(const mor_world* world);

@@ -1,8 +1,8 @@
 /* Joints that exclude each other.
  *
  * The rows of a step ask for the velocity phi/h that closes a joint within it. That is right for what a step leaves.
- * Asked of joints that exclude each other (a four-bar whose lengths do not close), phi/h is speed from nothing: the rows
- * are nearly dependent and the speeds grow without bound.
+ * Asked of joints that exclude each other (a four-bar whose lengths do not close), phi/h is speed from nothing: the
+ * rows are nearly dependent and the speeds grow without bound.
  *
  * An island with joints that were found to exclude each other before the first step (step/close_joints.c) is therefore
  * asked to hold its joints as they are, G' nu+ + d(phi)/dt = 0: rest fulfils these rows, whatever else contradicts. The
