@@ -45,7 +45,7 @@ static const broken scenes[] = {
     { "moreau: [1]\n", 1, 9, "version a list is unknown", 0, 0 },
     { "moreau: 1\n---\nmoreau: 1\n", 2, 1, "second document", 0, 0 },
     { "moreau: 1\nname: [a\n", 3, 1, "did not find expected ',' or ']'", 0, 0 },
-    { "moreau: 1\n\tname: x\n", 2, 1, "tab character", 0, 0 },
+    { "moreau: 1\n\tname: x\n", 2, 1, "begins with a tab; indent with spaces", 0, 0 },
     { "moreau: 1\nname: 'x\n", 3, 1, "unexpected end of stream", 0, 0 },
     { "moreau: 1\nname: \"\\0\"\n", 2, 7, "zero byte", 0, 0 },
     { "moreau: 1\nname: \xff\n", 2, 7, "UTF-8", 0, 0 },
