@@ -96,12 +96,15 @@ bodies:
   await shot(p, "measure");
   await seek(p, 0);
   // the tops of both boxes, by clicks; the panel of a chosen body would lie over one
-  await p.evaluate(() => window.moreau.choose(-1));
+  await p.evaluate(async () => {
+    window.moreau.choose(-1);
+    await window.moreau.settled();
+  });
   for (const [x, y] of [[0, 0], [2, 1]]) {
     const at = await place(p, x, y, 0.2);
     await p.mouse.click(at.x, at.y);
+    await p.evaluate(() => window.moreau.settled()); // the panel of the first goes before the second is clicked
   }
-  await p.evaluate(() => window.moreau.settled());
   assert.ok(Math.abs((await distance()) - Math.sqrt(5)) < 0.03, `clicked ${await distance()}`);
   await p.keyboard.press("Escape");
   await p.evaluate(() => window.moreau.settled());
