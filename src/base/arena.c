@@ -3,6 +3,7 @@
  * A first use overflows into extra chunks; mor_arena_reset then replaces everything by one block
  * that would have held it, so the same work done again touches the heap no more. */
 #include "base/inline.h"
+#include "base/poison.h"
 #include "moreau/base.h"
 
 #include <stdlib.h>
@@ -70,6 +71,7 @@ static chunk* add_chunk(mor_arena* arena, size_t size)
     arena->last = c;
     arena->next = c->data;
     arena->left = size;
+    MOR_POISON(c->data, size);
     return c;
 }
 
@@ -78,6 +80,7 @@ static void drop_last(mor_arena* arena)
 {
     chunk* c = arena->last;
     arena->last = c->previous;
+    MOR_UNPOISON(c->data, c->size);
     arena->allocator.resize(arena->allocator.user, c, 0);
 }
 
@@ -93,7 +96,7 @@ static MOR_NEVER_INLINE void* from_new_chunk(mor_arena* arena, size_t size)
 {
     if (size > SIZE_MAX / 4) return NULL;
     const chunk* c = arena->last;
-    size_t twice = c ? 2 * c->size : FIRST_CHUNK, need = (size + ALIGN) & ~(size_t)(ALIGN - 1);
+    size_t twice = c ? 2 * c->size : FIRST_CHUNK, need = ((size + ALIGN) & ~(size_t)(ALIGN - 1)) + MOR_GUARD;
     arena->overflowed = c != NULL;
     if (!add_chunk(arena, need > twice ? need : twice)) return NULL;
     return mor_arena_alloc(arena, size);
@@ -101,11 +104,12 @@ static MOR_NEVER_INLINE void* from_new_chunk(mor_arena* arena, size_t size)
 
 void* mor_arena_alloc(mor_arena* arena, size_t size)
 {
-    if (size >= arena->left) return from_new_chunk(arena, size);
-    size_t need = (size + (size == 0) + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    if (size >= arena->left || arena->left - size <= MOR_GUARD) return from_new_chunk(arena, size);
+    size_t need = ((size + (size == 0) + ALIGN - 1) & ~(size_t)(ALIGN - 1)) + MOR_GUARD;
     void* block = arena->next;
     arena->next += need;
     arena->left -= need;
+    MOR_UNPOISON(block, size);
     return block;
 }
 
@@ -126,6 +130,7 @@ static void go_back(mor_arena* arena, size_t offset)
     if (!c) return;
     arena->next = c->data + (offset - c->begin);
     arena->left = c->size - (offset - c->begin);
+    MOR_POISON(arena->next, arena->left);
 }
 
 void mor_arena_release(mor_arena* arena, size_t mark)

@@ -65,6 +65,15 @@ void mor_bvh_destroy(mor_bvh* tree)
     a.resize(a.user, tree, 0);
 }
 
+/* New nodes are free in their order, then comes `after`. A node is written when the one before it is taken: memory that
+ * nobody needs is not touched. `fresh` is the last that was written. */
+static void make_free(mor_bvh* tree, int i)
+{
+    tree->nodes[i].height = -1;
+    tree->nodes[i].parent = i + 1 < tree->capacity ? i + 1 : tree->after;
+    tree->fresh = i;
+}
+
 /* Makes at least two free nodes available: one insertion needs a leaf and a parent. */
 static bool reserve_two(mor_bvh* tree)
 {
@@ -77,12 +86,10 @@ static bool reserve_two(mor_bvh* tree)
         tree->allocator.resize(tree->allocator.user, tree->leaves, ((size_t)capacity / 2 + 1) * sizeof *leaves);
     if (!leaves) return false;
     tree->leaves = leaves;
-    for (int i = capacity - 1; i >= tree->capacity; i--) {
-        nodes[i].height = -1;
-        nodes[i].parent = tree->free;
-        tree->free = i;
-    }
+    tree->after = tree->free;
+    tree->free = tree->capacity;
     tree->capacity = capacity;
+    make_free(tree, tree->free);
     return true;
 }
 
@@ -91,6 +98,7 @@ static int take(mor_bvh* tree)
     int i = tree->free;
     mor_bvh_node* n = &tree->nodes[i];
     tree->free = n->parent;
+    if (i == tree->fresh && i + 1 < tree->capacity) make_free(tree, i + 1);
     n->parent = n->child[0] = n->child[1] = MOR_BVH_NONE;
     n->height = 0;
     n->index = MOR_BVH_NONE;

@@ -28,6 +28,7 @@ struct mor_bvh {
     double margin;
     mor_bvh_node* nodes;
     int capacity, free, root, count;
+    int fresh, after;       /* the last free node that was written, and what comes after all new ones (bvh.c) */
     uint64_t *keys, *spare; /* pair buffers of `key_capacity` */
     mor_index_pair* pairs;
     int key_capacity;
@@ -77,7 +78,7 @@ static inline bool mor_aabb_contains(const mor_aabb* a, const mor_aabb* b)
 
 static inline bool mor_bvh_is_leaf(const mor_bvh* tree, int proxy)
 {
-    return proxy >= 0 && proxy < tree->capacity && tree->nodes[proxy].height == 0;
+    return proxy >= 0 && proxy < tree->capacity && proxy <= tree->fresh && tree->nodes[proxy].height == 0;
 }
 
 #endif

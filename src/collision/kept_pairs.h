@@ -10,7 +10,7 @@ typedef struct mor_kept_pair {
     int i, j;         /* pairs come in ascending order */
     int first, count; /* its contacts in the list */
     double deepest;   /* penetration, before psi_min; 0: none */
-    mor_touch touch;  /* of a pair with contacts */
+    mor_touch touch;  /* of a pair with contacts that may have seams; count 0: none */
 } mor_kept_pair;
 
 typedef struct mor_kept_pairs {

@@ -358,10 +358,19 @@ static int correct_shape(mor_touch* touches, const int* next, int link, mor_cont
 }
 
 /* Half-spaces push one way, and round shapes have neither edges nor faces: they make no seams with others. */
+static bool is_covered_by(const mor_geometry* g, const mor_geometry* other)
+{
+    return g->kind != MOR_PLANE && round_radius(other) == 0.0 && other->kind != MOR_PARTICLE;
+}
+
 static bool can_have_seams(const mor_touch* t, int side)
 {
-    return t->geometry[side]->kind != MOR_PLANE && round_radius(t->geometry[1 - side]) == 0.0 &&
-           t->geometry[1 - side]->kind != MOR_PARTICLE;
+    return is_covered_by(t->geometry[side], t->geometry[1 - side]);
+}
+
+bool mor_may_have_seams(const mor_geometry* a, const mor_geometry* b)
+{
+    return is_covered_by(a, b) || is_covered_by(b, a);
 }
 
 int mor_seams_most(const mor_touch* touches, int touch_count, int count)

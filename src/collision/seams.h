@@ -26,6 +26,9 @@ typedef struct mor_seam_lists {
     int *head, *next;
 } mor_seam_lists;
 
+/* May contacts of two such shapes be those of a seam? Others need not be noted. */
+bool mor_may_have_seams(const mor_geometry* a, const mor_geometry* b);
+
 /* The largest number of contacts that mor_seams can make of `count`: a touch that may have seams becomes one of at most
  * eight points. */
 int mor_seams_most(const mor_touch* touches, int touch_count, int count);

@@ -1,0 +1,277 @@
+/* Narrow phase: the contacts of one pair of shapes.
+ *
+ * What acts. Shapes that are apart are followed through the free motion of the step (sweep.c): contacts that would stop
+ * a body that only passes by are replaced or dropped. Where corners or parallel edges are nearest, the line between
+ * them is no plane the bodies must respect: such contacts are kept only if the pair touches in free motion.
+ *
+ * What is kept. The words a pair test may keep from step to step (its last separating axis) only save time; a pair that
+ * rests as it did has the contacts it had (kept_pairs.c). */
+#include "base/elementary.h"
+#include "collision/scan.h"
+#include "collision/pair_table.h"
+#include "collision/seams.h"
+#include "collision/sweep.h"
+
+#include <string.h>
+
+#define RESTING_POINTS 8
+
+/* The words remembered for this pair, which comes later than all asked for before. */
+static uint32_t* recall(mor_scan* k, int i, int j, uint32_t words[4])
+{
+    const mor_buffer* old = &k->bp->cache[0];
+    const mor_cached_pair* pairs = old->data;
+    while (k->cursor < old->count && (pairs[k->cursor].i < i || (pairs[k->cursor].i == i && pairs[k->cursor].j < j)))
+        k->cursor++;
+    bool hit = k->cursor < old->count && pairs[k->cursor].i == i && pairs[k->cursor].j == j;
+    for (int n = 0; n < 4; n++) words[n] = hit ? pairs[k->cursor].words[n] : 0;
+    return words;
+}
+
+static void remember(mor_scan* k, int i, int j, const uint32_t words[4])
+{
+    mor_buffer* fresh = k->fresh;
+    if (!mor_buffer_reserve(&k->w->allocator, fresh, fresh->count + 1, sizeof(mor_cached_pair))) return;
+    mor_cached_pair* c = &((mor_cached_pair*)fresh->data)[fresh->count++];
+    c->i = i;
+    c->j = j;
+    memcpy(c->words, words, sizeof c->words);
+}
+
+/* How the shape moves in the step if nothing holds it. */
+static mor_flight flight(const mor_scan* k, const mor_shape_slot* s)
+{
+    const mor_world* w = k->w;
+    const mor_body* b = &w->bodies[s->body];
+    if (b->kind == MOR_FIXED) return (mor_flight){ .pose = s->pose, .x = s->pose.position, .still = true };
+    const mor_geometry* g = b->shapes[s->shape].geometry;
+    double tumble = s->arm > 0.0 ? mor_norm(b->w) : 0.0;
+    if (s->arm == g->radius && (g->kind == MOR_CAPSULE || g->kind == MOR_CYLINDER || g->kind == MOR_CONE)) {
+        mor_vec3 u = mor_rotate(s->pose.rotation, mor_v3(0, 0, 1));
+        tumble = mor_norm(mor_cross(u, b->w));
+    }
+    const mor_vec3 v = b->tree >= 0 ? mor_madd(b->v, w->h, w->gravity) : b->v;
+    return (mor_flight){ .pose = s->pose,
+                         .x = b->x,
+                         .tumble = tumble,
+                         .v = k->blow ? mor_add(v, k->blow[s->body]) : v,
+                         .w = b->w,
+                         .arm = s->arm,
+                         .yields = b->tree >= 0 && b->mass.mass > 0.0 ? 1.0 / b->mass.mass : 0.0 };
+}
+
+/* At most eight points, and those that land in this step. */
+static int points_that_carry(const mor_scan* k, const mor_geometry* ga, const mor_geometry* gb, const mor_shape_slot* a,
+                             const mor_shape_slot* b, mor_point* points, int n)
+{
+    const mor_world* w = k->w;
+    if (n <= RESTING_POINTS) return n;
+    const mor_flight fa = flight(k, a), fb = flight(k, b);
+    double later[MOR_MAX_POINTS];
+    for (int i = 0; i < n; i++) later[i] = points[i].gap + w->h * mor_flight_rate(&fa, &fb, &points[i], 0.0);
+    double size = mor_min(ga->radius, gb->radius), level = 1e-5 * size; /* surfaces this level carry together */
+    if (mor_flight_tumbles(&fa, &fb, points[0].normal, size, w->h)) return n;
+    return mor_manifold_reduce(points, n, RESTING_POINTS, level, later);
+}
+
+/* Shapes that are apart: what of the points acts in this step. */
+static int points_that_act(const mor_scan* k, const mor_near_pair* pair, const mor_shape_slot* a,
+                           const mor_shape_slot* b, mor_pair_test test, bool swap, mor_point* points, int n)
+{
+    const mor_world* w = k->w;
+    double least = HUGE_VAL, epsilon = pair->reach - k->sweep * pair->motion;
+    bool corners = true;
+    for (int i = 0; i < n; i++) {
+        least = mor_min(least, points[i].gap);
+        corners &= points[i].corner;
+    }
+    const mor_geometry *ga = pair->a->shapes[a->shape].geometry, *gb = pair->b->shapes[b->shape].geometry;
+    if (!(least > 0.0) && !(pair->motion > 0.1 * mor_min(ga->radius, gb->radius))) return n; /* slow: see sweep.c */
+    bool swept = k->o->reach == 0 && k->o->activation == 0 && !k->narrow;
+    if (!swept && !corners) return n;
+    int near = 0; /* of gravity the part along the normal counts */
+    double fall = w->h * w->h * mor_norm(w->gravity);
+    for (int i = 0; i < n; i++) {
+        double least_fall = w->h * w->h * fabs(mor_dot(w->gravity, points[i].normal));
+        if (!swept || points[i].gap < epsilon + pair->motion - fall + least_fall) points[near++] = points[i];
+    }
+    mor_contact meet = { .restitution = 0.0 };
+    if (k->bounces) mor_world_combine(w, pair->a, pair->shape_a, pair->b, pair->shape_b, &meet);
+    mor_sweep s = { test, swap, ga, gb, { flight(k, a), flight(k, b) }, w->h, pair->reach, meet.restitution > 0.0 };
+    return mor_sweep_contacts(&s, points, near);
+}
+
+/* A pair as the narrow phase gets it, contacts naming the earlier body first; false: it cannot touch. */
+static bool near_pair(const mor_scan* k, int i, int j, uint32_t* words, const mor_shape_slot** a,
+                      const mor_shape_slot** b, mor_near_pair* out)
+{
+    const mor_world* w = k->w;
+    const mor_shape_slot* shapes = k->bp->shapes.data;
+    *a = &shapes[i], *b = &shapes[j];
+    if (w->order_of[(*a)->body] > w->order_of[(*b)->body]) {
+        const mor_shape_slot* t = *a;
+        *a = *b;
+        *b = t;
+    }
+    const mor_body *ba = &w->bodies[(*a)->body], *bb = &w->bodies[(*b)->body];
+    if ((*a)->body == (*b)->body || (ba->tree < 0 && bb->tree < 0) || mor_world_ignores(w, (*a)->body, (*b)->body) ||
+        ((ba->filters || bb->filters) && !mor_shapes_meet(ba, (*a)->shape, bb, (*b)->shape)))
+        return false;
+    double spin = ((*a)->speed - mor_norm(ba->v)) * (ba->kind != MOR_FIXED) +
+                  ((*b)->speed - mor_norm(bb->v)) * (bb->kind != MOR_FIXED);
+    mor_vec3 slip = mor_sub(ba->v, bb->v);
+    if (k->blow) slip = mor_add(slip, mor_sub(k->blow[(*a)->body], k->blow[(*b)->body]));
+    double motion = w->h * (mor_norm(slip) + spin + w->surprise) + w->h * w->h * mor_norm(w->gravity);
+    double epsilon = mor_pair_epsilon(k->o, ba->shapes[(*a)->shape].geometry, bb->shapes[(*b)->shape].geometry);
+    double reach = epsilon + (k->o->reach == 0 ? k->sweep * motion : 0.0);
+    *out = (mor_near_pair){ ba,         bb,         (*a)->body, (*b)->body, (*a)->shape, (*b)->shape,
+                            (*a)->pose, (*b)->pose, reach,      motion,     words };
+    return true;
+}
+
+/* The points of a pair by the library's test; -1: there is none. */
+static int pair_points(mor_scan* k, const mor_shape_slot* a, const mor_shape_slot* b, const mor_near_pair* pair,
+                       mor_point* points)
+{
+    const mor_world* w = k->w;
+    const mor_geometry *ga = pair->a->shapes[a->shape].geometry, *gb = pair->b->shapes[b->shape].geometry;
+    bool swap;
+    mor_pair_test test = mor_library_pair(w->library, ga, gb, &swap);
+    if (!test) {
+        k->code = mor_fail(k->error, MOR_BAD_INPUT,
+                           "no collision test for a %s (%s) and a %s (%s); add one to the library's pair table",
+                           ga->label, pair->a->name, gb->label, pair->b->name);
+        return -1;
+    }
+    int n = mor_pair_run(test, swap, ga, &a->pose, gb, &b->pose, pair->reach, pair->words, points);
+    if (n > 0) n = points_that_act(k, pair, a, b, test, swap, points, n);
+    if (ga->kind != MOR_CHAIN && gb->kind != MOR_CHAIN) n = points_that_carry(k, ga, gb, a, b, points, n);
+    if (n > 0 && k->o->activation == 1) /* one feature is near: report every one */
+        n = mor_pair_run(test, swap, ga, &a->pose, gb, &b->pose, 1e9, pair->words, points);
+    return n;
+}
+
+/* Notes the pair and its contacts, from `first` to the last, for the seams. */
+static void add_touch(mor_scan* k, const mor_near_pair* pair, const mor_shape_slot* a, const mor_shape_slot* b,
+                      int first, const mor_point* deepest)
+{
+    const mor_shape_slot* shapes = k->bp->shapes.data;
+    mor_buffer* list = k->touches;
+    if (!mor_buffer_reserve(&k->w->allocator, list, list->count + 1, sizeof(mor_touch))) {
+        k->code = MOR_SYSTEM;
+        return;
+    }
+    ((mor_touch*)list->data)[list->count++] =
+        (mor_touch){ .shape = { (int)(a - shapes), (int)(b - shapes) },
+                     .body = { a->body, b->body },
+                     .fixed = { pair->a->kind == MOR_FIXED, pair->b->kind == MOR_FIXED },
+                     .geometry = { pair->a->shapes[a->shape].geometry, pair->b->shapes[b->shape].geometry },
+                     .pose = { a->pose, b->pose },
+                     .first = first,
+                     .count = k->found->contacts->count - first,
+                     .reach = pair->reach,
+                     .slip = mor_sub(pair->b->v, pair->a->v),
+                     .gap = deepest->gap,
+                     .normal = deepest->normal };
+}
+
+/* A pair that rests as it did: its contacts once more. False: it does not. */
+static bool found_again(mor_scan* k, int u, int i, int j, bool cached)
+{
+    const mor_shape_slot* shapes = k->bp->shapes.data;
+    if (!k->kept || !shapes[i].stays || !shapes[j].stays) return false;
+    const mor_kept_pair* pair = mor_kept_find(k->kept, &k->kept_cursor, u, j);
+    if (!pair) return false;
+    const mor_contact* contacts = (const mor_contact*)k->kept->contacts.data + pair->first;
+    mor_buffer* list = k->found->contacts;
+    int first = list->count, count = pair->count;
+    if (!mor_kept_add(&k->w->allocator, k->keep, pair, contacts) ||
+        !mor_buffer_reserve(&k->w->allocator, list, first + count, sizeof *contacts) ||
+        !mor_buffer_reserve(&k->w->allocator, k->touches, k->touches->count + 1, sizeof(mor_touch))) {
+        k->code = MOR_SYSTEM;
+        return true;
+    }
+    if (cached) {
+        uint32_t words[4];
+        remember(k, i, j, recall(k, i, j, words));
+    }
+    k->found->deepest = mor_max(k->found->deepest, pair->deepest);
+    if (count == 0) return true;
+    memcpy((mor_contact*)list->data + first, contacts, (size_t)count * sizeof *contacts);
+    list->count += count;
+    if (pair->touch.count == 0) return true;
+    mor_touch* touch = &((mor_touch*)k->touches->data)[k->touches->count++];
+    *touch = pair->touch;
+    touch->first = first;
+    return true;
+}
+
+/* Notes the contacts from `first` on of a pair that stays; `touched`: the last touch is theirs. */
+static void keep_pair(mor_scan* k, int u, int i, int j, int first, double deepest, bool touched)
+{
+    const mor_shape_slot* shapes = k->bp->shapes.data;
+    if (!k->keep || !shapes[i].stays || !shapes[j].stays || k->code) return;
+    mor_kept_pair pair = { .i = u, .j = j, .count = k->found->contacts->count - first, .deepest = deepest };
+    if (touched) pair.touch = ((const mor_touch*)k->touches->data)[k->touches->count - 1];
+    const mor_contact* contacts = pair.count > 0 ? (const mor_contact*)k->found->contacts->data + first : NULL;
+    if (!mor_kept_add(&k->w->allocator, k->keep, &pair, contacts)) k->code = MOR_SYSTEM;
+}
+
+/* One more contact of a pair whose contacts begin at `first`: what belongs to the pair is found once. */
+static void add_point(mor_scan* k, const mor_near_pair* pair, const mor_point* p, int first)
+{
+    mor_buffer* list = k->found->contacts;
+    if (list->count == first) {
+        mor_contact c = { .point = { p->on_a, p->on_b },
+                          .normal = p->normal,
+                          .gap = p->gap,
+                          .feature = p->feature,
+                          .group = p->group,
+                          .plane = p->plane };
+        k->code = mor_near_pair_contact(k->found, pair, &c);
+        return;
+    }
+    mor_contact* c = mor_found_next(k->found);
+    if (!c) {
+        k->code = MOR_SYSTEM;
+        return;
+    }
+    *c = ((const mor_contact*)list->data)[first];
+    c->point[0] = p->on_a, c->point[1] = p->on_b;
+    c->normal = p->normal;
+    c->gap = p->gap;
+    c->feature = p->feature;
+    c->group = p->group, c->plane = p->plane;
+}
+
+void mor_scan_pair(mor_scan* k, int u, int i, int j, bool cached)
+{
+    const mor_shape_slot *a, *b;
+    uint32_t words[4] = { 0 };
+    mor_near_pair pair;
+    if (k->code || found_again(k, u, i, j, cached) || !near_pair(k, i, j, words, &a, &b, &pair)) return;
+    if (cached) recall(k, i, j, words);
+    bool done = false;
+    if (k->narrow) k->code = k->narrow(k->user, k->found, k->o, &pair, &done);
+    if (done || k->code) {
+        if (cached) remember(k, i, j, words);
+        return;
+    }
+    mor_point points[MOR_MAX_POINTS];
+    int n = pair_points(k, a, b, &pair, points);
+    if (n < 0) return;
+    if (cached) remember(k, i, j, words);
+    int first = k->found->contacts->count, best = 0;
+    double deepest = 0.0;
+    for (int p = 0; p < n && !k->code; p++) {
+        if (points[p].gap < points[best].gap) best = p;
+        deepest = mor_max(deepest, -points[p].gap);
+        if (!(points[p].gap < k->o->psi_min)) add_point(k, &pair, &points[p], first);
+    }
+    k->found->deepest = mor_max(k->found->deepest, deepest);
+    if (k->narrow || k->code) return;
+    const mor_geometry *ga = pair.a->shapes[a->shape].geometry, *gb = pair.b->shapes[b->shape].geometry;
+    const bool touched = k->found->contacts->count > first && mor_may_have_seams(ga, gb);
+    if (touched) add_touch(k, &pair, a, b, first, &points[best]);
+    keep_pair(k, u, i, j, first, deepest, touched);
+}
