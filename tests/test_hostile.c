@@ -22,6 +22,9 @@ static void messages_do_not_quote_files_that_are_no_scenes(void** state)
         "printf 'password: hunter2\\n' >f; $M run f",
         "printf 'hunter2: 1\\nhunter2: 2\\n' >f; $M run f",
         "printf 'hunter2\\n' >f; printf 'moreau: 1\\ninclude: [f]\\n' >s; $M run s",
+        "printf 'hunter2:*:20228:0:99999:7::\\nother: 1\\n' >f; printf 'moreau: 1\\ninclude: [f]\\n' >s; $M run s",
+        "printf 'user: hunter2\\nbodies: hunter2\\n' >f; printf 'moreau: 1\\ninclude: f\\n' >s; $M run s",
+        "printf '? [hunter2]\\n: 1\\n' >f; printf 'moreau: 1\\ninclude: f\\n' >s; $M run s",
         "printf 'hunter2 1 2\\n' >f.obj; printf 'moreau: 1\\nbodies: [{shape: {mesh: f.obj}, mass: 1}]\\n' >s; $M run "
         "s",
         "printf 'hunter2 1 2\\n' >f.stl; printf 'moreau: 1\\nbodies: [{shape: {mesh: f.stl}, mass: 1}]\\n' >s; $M run "
@@ -40,6 +43,17 @@ static void messages_do_not_quote_files_that_are_no_scenes(void** state)
         if (strstr(command_errors, secret) || strstr(command_output, secret))
             fail_msg("'%s' tells what is in the file: %s", lines[i], command_errors);
     }
+}
+
+/* A device that never ends; a folder or a ring of links in place of a file: told for what they are, at once. */
+static void what_is_no_file_is_told(void** state)
+{
+    (void)state;
+    command_expect("$M solve /dev/zero --kind lcp", 2, "larger than 1024 MB");
+    command_expect("mkdir -p folder.h5; $M plot folder.h5 energy -o a.svg", 2, "Is a directory");
+    command_expect("$M view folder.h5 --html a.html", 2, "Is a directory");
+    command_expect("ln -sf ring.yaml other.yaml; ln -sf other.yaml ring.yaml; $M run ring.yaml", 2, "symbolic links");
+    assert_null(strstr(command_errors, "did you mean"));
 }
 
 /* The seconds of CPU time that a scene with n keys in one mapping takes to read, the least of three. */
@@ -150,6 +164,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_do_not_quote_files_that_are_no_scenes),
+        cmocka_unit_test(what_is_no_file_is_told),
         cmocka_unit_test(many_keys_are_read_in_linear_time),
         cmocka_unit_test(masses_have_bounds),
         cmocka_unit_test(wrong_plug_ins_are_refused),

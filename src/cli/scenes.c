@@ -149,7 +149,7 @@ int mor_cli_no_scene(const char* asked, const mor_error* error)
     snprintf(name, sizeof name, "%s", slash ? slash + 1 : asked);
     bool missing = access(asked, F_OK) != 0 && strcmp(asked, "-") != 0;
     if (missing) mor_cli_near_file(asked, true, file, sizeof file);
-    if (missing && *file) {
+    if (missing && *file && strcmp(file, asked) != 0) {
         mor_fail(&hinted, error->code, "%.600s; did you mean '%.600s'?", error->text, file);
         return mor_cli_fail(&hinted);
     }

@@ -7,6 +7,7 @@
  * includes itself, directly or through others, is recognised by device and inode, so different
  * spellings of a path do not hide it. */
 #include "io/scene/scene_document.h"
+#include "io/scene/scene_fields.h"
 #include "io/text/text_file.h"
 
 #include <stdio.h>
@@ -178,6 +179,18 @@ static mor_code check_version(const mor_node* root, bool required, mor_error* er
     return MOR_OK;
 }
 
+/* An included file may leave `moreau: 1` out. Its first key then says whether it is a part of a scene: messages do not
+ * quote other files, whose texts may be nobody's business. */
+static mor_code check_part(const mor_node* root, mor_error* error)
+{
+    if (!root->first || mor_node_get(root, "moreau")) return MOR_OK;
+    for (const mor_key* k = mor_keys_scene.keys; k->name; k++)
+        if (strcmp(k->name, root->first->key) == 0) return MOR_OK;
+    return mor_node_fail(root, error,
+                         "an included file is a part of a scene, and the first key of this one is none of a scene's; "
+                         "begin it with 'moreau: 1'");
+}
+
 static void remove_key(mor_node* map, const char* key)
 {
     mor_node* last = NULL;
@@ -206,7 +219,7 @@ static mor_node* load(mor_document* document, const char* text, size_t length, c
                                                     : "a text");
         return NULL;
     }
-    if (check_version(root, link->outer == NULL, error)) return NULL;
+    if (check_version(root, link->outer == NULL, error) || check_part(root, error)) return NULL;
     const mor_node* include = mor_node_get(root, "include");
     if (!include) return root;
 

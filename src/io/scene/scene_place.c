@@ -11,18 +11,26 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Room for `count` more. Arrays that became too small stay in the scene: a grid asks once for all it needs. */
+static mor_code reserve_items(mor_scene* scene, int count, mor_error* error)
+{
+    if (count <= scene->item_capacity - scene->item_count) return MOR_OK;
+    int twice = scene->item_capacity ? 2 * scene->item_capacity : 64;
+    int capacity = scene->item_count + count > twice ? scene->item_count + count : twice;
+    mor_scene_item* larger = mor_scene_alloc(scene, (size_t)capacity, sizeof *larger, error);
+    if (!larger) return MOR_SYSTEM;
+    if (scene->item_count) memcpy(larger, scene->items, (size_t)scene->item_count * sizeof *larger);
+    scene->items = larger;
+    scene->item_capacity = capacity;
+    return MOR_OK;
+}
+
 static mor_code add_item(mor_scene* scene, const mor_scene_item* item, const mor_node* node, mor_error* error)
 {
     if (scene->item_count >= MOR_SCENE_BODIES)
         return mor_node_fail(node, error, "the scene has more than %d bodies", (int)MOR_SCENE_BODIES);
-    if (scene->item_count == scene->item_capacity) {
-        int capacity = scene->item_capacity ? 2 * scene->item_capacity : 64;
-        mor_scene_item* larger = mor_scene_alloc(scene, (size_t)capacity, sizeof *larger, error);
-        if (!larger) return MOR_SYSTEM;
-        if (scene->item_count) memcpy(larger, scene->items, (size_t)scene->item_count * sizeof *larger);
-        scene->items = larger;
-        scene->item_capacity = capacity;
-    }
+    mor_code code = reserve_items(scene, 1, error);
+    if (code) return code;
     scene->items[scene->item_count++] = *item;
     return MOR_OK;
 }
@@ -62,6 +70,7 @@ static mor_code place_grid(mor_scene* scene, int body, const mor_node* node, con
     if ((double)raw.count[0] * raw.count[1] * raw.count[2] > MOR_SCENE_BODIES)
         return mor_node_fail(mor_node_get(node, "count"), error, "the grid has more than %d bodies",
                              (int)MOR_SCENE_BODIES);
+    if ((code = reserve_items(scene, raw.count[0] * raw.count[1] * raw.count[2], error))) return code;
     const int* order = orders[raw.order];
     const char* name = scene->bodies[body].def.name;
     int at[3];

@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATIENCE_S = 10 }; /* how long a pipe may be silent */
+enum { PATIENCE_S = 10 };                              /* how long a pipe may be silent */
+static const size_t most_of_streams = (size_t)1 << 30; /* bytes from pipes and devices, which need not end */
 
 /* Some bytes; 0 at the end, -1 with errno. */
 static ssize_t read_some(int descriptor, char* to, size_t room)
@@ -52,10 +53,12 @@ mor_code mor_file_fault(int reason)
 }
 
 /* A pipe is opened without waiting for somebody who writes to it; then poll waits for the first byte. */
-static int open_file(const char* path, bool* pipe)
+static int open_file(const char* path, bool* pipe, size_t* most)
 {
     struct stat what;
-    *pipe = stat(path, &what) == 0 && S_ISFIFO(what.st_mode);
+    bool there = stat(path, &what) == 0;
+    *pipe = there && S_ISFIFO(what.st_mode);
+    if (there && !S_ISREG(what.st_mode) && *most > most_of_streams) *most = most_of_streams;
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (*pipe ? O_NONBLOCK : 0));
     struct pollfd one = { .fd = descriptor, .events = POLLIN };
     if (descriptor < 0 || !*pipe || poll(&one, 1, 1000 * PATIENCE_S) != 0) return descriptor;
@@ -69,7 +72,7 @@ mor_code mor_text_read(const char* path, size_t most, char** text, size_t* lengt
     *text = NULL;
     *length = 0;
     bool pipe;
-    int descriptor = open_file(path, &pipe), reason = descriptor < 0 ? errno : 0;
+    int descriptor = open_file(path, &pipe, &most), reason = descriptor < 0 ? errno : 0;
     bool opened = descriptor >= 0;
     if (opened) {
         reason = read_all(descriptor, most, text, length);
@@ -101,6 +104,10 @@ long mor_file_head(const char* path, void* bytes, size_t count)
 {
     struct stat what;
     if (stat(path, &what) != 0) return -1;
+    if (S_ISDIR(what.st_mode)) {
+        errno = EISDIR;
+        return -1;
+    }
     if (!S_ISREG(what.st_mode)) return 0;
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) return -1;

@@ -5,7 +5,8 @@
 #include "moreau/base.h"
 
 /* Reads at most `most` bytes of a file into new memory (free it) that ends with a zero. A file that cannot be opened or
- * is larger is bad input with a sentence that names it. A pipe that stays silent for ten seconds is bad input too. */
+ * is larger is bad input with a sentence that names it. So is a pipe that stays silent for ten seconds, and a pipe or a
+ * device that gives more than 1 GiB. */
 mor_code mor_text_read(const char* path, size_t most, char** text, size_t* length, mor_error* error);
 
 /* Whose fault an error number is that opening or reading gave: MOR_BAD_INPUT, the file's, or MOR_SYSTEM. */
