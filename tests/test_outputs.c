@@ -116,6 +116,9 @@ static void a_signal_ends_a_run_properly(void** state)
     char line[256];
     snprintf(line, sizeof line, "test $(wc -l <i.csv) = %d && test -z \"$(ls -a | grep part)\"", step + 1);
     command_expect(line, 0, NULL);
+    command_expect("$M run sphere_drop --steps 7 --quiet --snapshot i.snap", 0, NULL);
+    command_expect("timeout --preserve-status -s INT 1 $M run sphere_drop --from i.snap --steps 2000000000", 130,
+                   " of 2000000007, at t");
     command_expect("timeout --preserve-status -s TERM 2 $M run sphere_drop --steps 2000000000 --json", 143, "SIGTERM");
     assert_non_null(strstr(command_output, "\"stopped_by\": \"interrupted (SIGTERM)\""));
     command_expect("$M run sphere_drop --steps 2000000000 --quiet --time-limit 0.3", 1, "the time limit has passed");

@@ -275,9 +275,19 @@ static void tell_start(const session* s)
     tell_open(start);
 }
 
+/* `first`: steps that the world had behind it when the run began. A run of variable steps has no number of steps. */
+static void tell_interrupt(const session* s, int first)
+{
+    char total[32] = "";
+    if (s->steps >= 0) snprintf(total, sizeof total, " of %lld", (long long)first + s->steps);
+    fprintf(stderr, "moreau: %s after step %d%s, at t = %g s; what was written until then is complete\n",
+            mor_cli_signal_name(s->signal), mor_world_step_count(s->world), total, mor_world_time(s->world));
+}
+
 static int simulate(session* s)
 {
     mor_error error = { 0 };
+    const int first = mor_world_step_count(s->world);
     bool terminal = isatty(2) && !s->a->quiet;
     s->started = mor_clock();
     if (s->document) mor_json_list(&s->json, "samples");
@@ -303,9 +313,7 @@ static int simulate(session* s)
     if (s->a->snapshot && mor_cli_snapshot(s->a->snapshot, s->world, &error)) return mor_cli_fail(&error);
     if (s->document) mor_json_end(&s->json);
     if (terminal && s->shown > 0.0) fprintf(stderr, "\r%40s\r", "");
-    if (s->signal)
-        fprintf(stderr, "moreau: %s after step %d of %d, at t = %g s; what was written until then is complete\n",
-                mor_cli_signal_name(s->signal), mor_world_step_count(s->world), s->steps, mor_world_time(s->world));
+    if (s->signal) tell_interrupt(s, first);
     return 0;
 }
 
