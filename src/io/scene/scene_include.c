@@ -179,13 +179,19 @@ static mor_code check_version(const mor_node* root, bool required, mor_error* er
     return MOR_OK;
 }
 
-/* An included file may leave `moreau: 1` out. Its first key then says whether it is a part of a scene: messages do not
- * quote other files, whose texts may be nobody's business. */
+/* An included file may leave `moreau: 1` out. Its first key then says whether it is a part of a scene (one that is
+ * nearly a scene's is a slip): messages do not quote other files, whose texts may be nobody's business. */
 static mor_code check_part(const mor_node* root, mor_error* error)
 {
     if (!root->first || mor_node_get(root, "moreau")) return MOR_OK;
-    for (const mor_key* k = mor_keys_scene.keys; k->name; k++)
+    const char* names[64];
+    int n = 0;
+    for (const mor_key* k = mor_keys_scene.keys; k->name && n < 63; k++) {
         if (strcmp(k->name, root->first->key) == 0) return MOR_OK;
+        names[n++] = k->name;
+    }
+    names[n] = NULL;
+    if (mor_did_you_mean(root->first->key, names)) return MOR_OK;
     return mor_node_fail(root, error,
                          "an included file is a part of a scene, and the first key of this one is none of a scene's; "
                          "begin it with 'moreau: 1'");
