@@ -69,7 +69,7 @@ M ?= 5
 soak: all
 	@scripts/soak $(BUILD) --minutes $(M)
 
-# lines and branches that the tests reach, per room
+# lines and branches that the tests reach, per room; begun again, it goes on where it was
 coverage: deps
 	@scripts/coverage
 

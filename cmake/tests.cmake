@@ -96,3 +96,11 @@ add_dependencies(tests faults faults_memory)
 if(NOT MOREAU_SANITIZE) # which have their own allocator, and cannot be traced while they look for leaks
   add_test(NAME script_faults COMMAND ${CMAKE_SOURCE_DIR}/scripts/test-faults ${CMAKE_BINARY_DIR} --most 2)
 endif()
+
+# The golden tables (scripts/golden-hashes): what solvers and formulations make of small problems, bit by bit.
+file(GLOB GOLDEN_SOURCES CONFIGURE_DEPENDS tests/golden/*.c)
+add_executable(golden ${GOLDEN_SOURCES} tests/common/piles.c tests/common/problem_kit.c tests/common/random_step.c)
+target_include_directories(golden PRIVATE src tests)
+target_compile_definitions(golden PRIVATE MOREAU_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+target_link_libraries(golden PRIVATE moreau_static)
+add_dependencies(tests golden)

@@ -131,7 +131,8 @@ static void round_trip(const char* scene, const char* const* sets, int steps, in
     mor_world_destroy(shapes);
     mor_bpmd_free(file);
     if (contacts == 0) fail_msg("%s: no contacts, nothing was tested", scene);
-    if (!(most <= 1e-12)) fail_msg("%s: velocities differ by %g", scene, most);
+    /* a step keeps a guess up to a tenth of the aim of 1e-10 m/s (auto_steps.c); here it is solved from zero */
+    if (!(most <= 1e-11)) fail_msg("%s: velocities differ by %g", scene, most);
 }
 
 /* A floating trunk on two hinged legs with ball feet, the feet 1 mm in the floor; no damping. */

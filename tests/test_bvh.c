@@ -331,6 +331,28 @@ static void running_out_of_memory_is_told_and_leaves_the_tree_usable(void** stat
     }
 }
 
+/* A box alone meets nobody, however far it moves, and those that come later meet it where it is. */
+static void a_box_alone_meets_nobody_until_another_comes(void** state)
+{
+    (void)state;
+    mor_rng rng = { 77 };
+    mor_allocator allocator = mor_allocator_default();
+    for (int run = 0; run < 50; run++) {
+        mor_bvh* tree = mor_bvh_create(&allocator, 0.1);
+        mor_aabb box = random_box(&rng, 10.0, 1.0), far = random_box(&rng, 10.0, 1.0);
+        int proxy = mor_bvh_insert(tree, box, 0);
+        const mor_index_pair* pairs;
+        assert_int_equal(mor_bvh_pairs(tree, &proxy, 1, NULL, &pairs, NULL), 0);
+        mor_bvh_set_box(tree, proxy, far);
+        assert_int_equal(mor_bvh_pairs(tree, &proxy, 1, NULL, &pairs, NULL), 0);
+        mor_aabb near = { mor_sub(far.upper, mor_v3(1e-3, 1e-3, 1e-3)), mor_add(far.upper, mor_v3(1, 1, 1)) };
+        int other = mor_bvh_insert(tree, near, 1);
+        assert_int_equal(mor_bvh_pairs(tree, &other, 1, NULL, &pairs, NULL), 1);
+        assert_true(mor_bvh_check(tree));
+        mor_bvh_destroy(tree);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -342,6 +364,7 @@ int main(void)
         cmocka_unit_test(cost_grows_nearly_linearly_and_the_tree_stays_flat),
         cmocka_unit_test(a_warm_tree_allocates_nothing),
         cmocka_unit_test(running_out_of_memory_is_told_and_leaves_the_tree_usable),
+        cmocka_unit_test(a_box_alone_meets_nobody_until_another_comes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

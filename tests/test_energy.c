@@ -175,10 +175,49 @@ static void a_falling_chain_gains_no_energy(void** state)
     }
 }
 
+/* A rod that spins about its length by up to half a radian in a step, with a light body hinged to it: the rod moves as
+ * if it were alone. Ends of joints, which the light body hits, may take energy. */
+static void a_spinning_rod_keeps_its_energy_with_a_light_body_on_it(void** state)
+{
+    (void)state;
+    mor_rng rng = { 515515 };
+    for (int i = 0; i < 20; i++) {
+        const double l = between(&rng, 0.3, 2), h = between(&rng, 0.002, 0.01), spin = between(&rng, 0.1, 0.6) / h;
+        const double side = l / between(&rng, 20, 40), heavy = between(&rng, 10, 200);
+        char text[1024], limits[64] = "";
+        if (i % 2) snprintf(limits, sizeof limits, ", limits: [%g, %g]", -between(&rng, 0, 1), between(&rng, 0, 1));
+        snprintf(text, sizeof text,
+                 "moreau: 1\nname: spin\ntime: { step: %g, end: 1 }\nbodies:\n"
+                 "  - { name: rod, shape: { box: [%g, %g, %g] }, mass: %g, angular_velocity: [%g, %g, %g] }\n"
+                 "  - { name: light, shape: { sphere: %g }, mass: %g, position: [%g, 0, 0] }\n"
+                 "joints: [ { name: j, type: revolute, bodies: [light, rod], point: [%g, 0, 0], "
+                 "axis: [1, %g, %g]%s } ]\n",
+                 h, l, side, side, heavy, spin, between(&rng, -4, 4), between(&rng, -4, 4), 0.1 * l,
+                 heavy * between(&rng, 1e-4, 1e-3), 0.75 * l, 0.6 * l, between(&rng, -0.1, 0.1),
+                 between(&rng, -0.1, 0.1), limits);
+        mor_scene* scene;
+        mor_world* w = test_scene_text(text, &scene);
+        double before = INFINITY, scale = mor_world_kinetic_energy(w);
+        for (int n = 0; n < 100; n++) {
+            mor_step_report r;
+            mor_error error = { 0 };
+            if (mor_world_step(w, &r, &error)) fail_msg("rod %d: %s", i, error.text);
+            double now = r.kinetic + r.potential;
+            scale = fmax(scale, r.kinetic);
+            if (!(now - before - r.projection_work <= 1e-6 * scale))
+                fail_msg("rod %d, step %d: gains %g of %g J", i, n, now - before - r.projection_work, scale);
+            before = now;
+        }
+        mor_world_destroy(w);
+        mor_scene_destroy(scene);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(a_rod_that_hits_a_plate_gains_no_energy),
                                         cmocka_unit_test(a_falling_robot_gains_no_energy),
-                                        cmocka_unit_test(a_falling_chain_gains_no_energy) };
+                                        cmocka_unit_test(a_falling_chain_gains_no_energy),
+                                        cmocka_unit_test(a_spinning_rod_keeps_its_energy_with_a_light_body_on_it) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "collision/features.h"
 #include "common/scenes.h"
 #include "common/worlds.h"
+#include "formulation/assemble.h"
 #include "model/world.h"
 
 #include <math.h>
@@ -288,12 +289,44 @@ static void features_see_every_pair_that_overlaps_in_a_pile_of_a_thousand_boxes(
     }
 }
 
+/* The depth of a choice of planes, by definition: the largest over planes of the least gap on each. */
+static void the_depth_of_a_choice_is_that_of_its_best_plane(void** state)
+{
+    (void)state;
+    enum { COUNT = 60 };
+    mor_rng r = { 77 };
+    for (int round = 0; round < 200; round++) {
+        mor_contact c[COUNT] = { 0 };
+        for (int i = 0, shape = 0; i < COUNT; i++) {
+            shape += mor_rng_uniform(&r) < 0.1;
+            c[i].body[1] = 1, c[i].shape[1] = shape;
+            c[i].group = (int)(3 * mor_rng_uniform(&r)); /* 0: no choice */
+            c[i].plane = (int)(5 * mor_rng_uniform(&r));
+            c[i].gap = mor_rng_uniform(&r) - 0.7;
+        }
+        mor_choice_depth last = { -1, 0.0 };
+        for (int i = 0; i < COUNT; i++) {
+            double best = -INFINITY;
+            for (int plane = 0; plane < 5; plane++) {
+                double least = INFINITY;
+                for (int k = 0; k < COUNT; k++)
+                    if (c[k].shape[1] == c[i].shape[1] && c[k].group == c[i].group && (int)c[k].plane == plane)
+                        least = fmin(least, c[k].gap);
+                if (least < INFINITY) best = fmax(best, least);
+            }
+            double expected = c[i].group == 0 ? -c[i].gap : -best;
+            assert_true(mor_contact_depth(c, COUNT, i, &last) == expected);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_largest_separation_is_that_of_brute_force),
         cmocka_unit_test(in_the_plane_too),
         cmocka_unit_test(rows_of_a_face_are_the_overlap_of_the_faces),
+        cmocka_unit_test(the_depth_of_a_choice_is_that_of_its_best_plane),
         cmocka_unit_test(a_snapshot_restores_the_planes_held),
         cmocka_unit_test(a_warm_cache_gives_the_planes_of_a_cold_one),
         cmocka_unit_test(features_see_every_pair_that_overlaps_in_a_pile_of_a_thousand_boxes),

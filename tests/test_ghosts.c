@@ -194,13 +194,13 @@ static void glancing_balls_part_as_the_closed_form_says(void** state)
         mor_world* w = test_default_world(3, h, mor_v3(0, 0, 0));
         mor_geometry *a = test_sphere(r), *b = test_sphere(r);
         mor_pose pa = mor_pose_identity(), pb = pa;
-        pb.position = mor_v3(-2 * r - v * h * test_random(&seed, 0.3, 0.7), off, 0);
+        double sine = off / (2 * r), cosine = sqrt(1 - sine * sine);
+        double until = test_random(&seed, 0.3, 0.7); /* share of the step before the impact */
+        pb.position = mor_v3(-2 * r * cosine - v * h * until, off, 0);
         mor_body_id first = test_add(w, k % 2 ? MOR_FIXED : MOR_DYNAMIC, &a, NULL, 1, 1.0, 0, pa);
         mor_body_id second = test_add(w, MOR_DYNAMIC, &b, NULL, 1, 1.0, 0, pb);
         test_velocity(w, second, mor_v3(v, 0, 0), mor_v3(0, 0, 0));
         test_run(w, 1, NULL);
-        double sine = off / (2 * r), cosine = sqrt(1 - sine * sine);
-        double until = (-pb.position.x - 2 * r * cosine) / v / h; /* share of the step before the impact */
         mor_vec3 n = mor_v3(-cosine, sine, 0), across = mor_v3(sine, cosine, 0);
         mor_body_state s = test_state(w, second), t = test_state(w, first);
         char what[120];

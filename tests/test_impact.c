@@ -190,6 +190,27 @@ static void newtons_cradle_lets_the_last_ball_go(void** state)
         }
 }
 
+/* Without gravity nothing else ends the bouncing: balls that fly in touch came a rounding nearer in every impact. */
+static void as_many_balls_go_as_come_without_gravity(void** state)
+{
+    (void)state;
+    uint64_t seed = test_seed(43);
+    for (int k = 0; k < 60; k++) {
+        int n = 3 + k % 4, drawn = 1 + k / 4 % 2;
+        double v = test_random(&seed, 0.3, 3), h = 0.01, gap = k % 2 ? 0.0 : pow(10, test_random(&seed, -5, -2));
+        double mass[MOST], gaps[MOST], speed[MOST], got[MOST], x[MOST], gain;
+        for (int i = 0; i < n; i++) {
+            mass[i] = 1.0, speed[i] = i < drawn ? v : 0.0;
+            gaps[i] = i + 1 == drawn ? v * h * test_random(&seed, 1, 5) : i + 1 > drawn ? gap : 0.0;
+        }
+        row_of_balls(h, n, mass, gaps, speed, 1.0, "reflections", 0.4 + n * gap / v, got, x, &gain);
+        char what[80];
+        snprintf(what, sizeof what, "case %d (%d of %d balls, gap %g)", k, drawn, n, gap);
+        for (int i = 0; i < n; i++) test_near(got[i], i >= n - drawn ? v : 0.0, 1e-6 * v, what);
+        assert_true(gain < 1e-9 * v * v);
+    }
+}
+
 /* Gaps are either below epsilon (1e-3 m here), so that several impacts follow each other in a step, or longer than the
  * way of a step: between them a ball that is struck may reach one that was out of reach, a step too late (at most three
  * of the sixty rows, and none at an eighth of the step).
@@ -400,6 +421,7 @@ int main(void)
         cmocka_unit_test(apexes_are_exact_for_every_e_height_and_step),
         cmocka_unit_test(the_apexes_of_s8_are_within_two_percent),
         cmocka_unit_test(newtons_cradle_lets_the_last_ball_go),
+        cmocka_unit_test(as_many_balls_go_as_come_without_gravity),
         cmocka_unit_test(rows_of_balls_with_gaps_agree_with_pairs),
         cmocka_unit_test(newton_and_poisson_spread_the_blow),
         cmocka_unit_test(a_spinning_ball_slides_or_rolls_off),

@@ -221,6 +221,79 @@ static void bad_data_is_named(void** state)
     assert_int_equal(mor_problem_check(&p, &error), MOR_BAD_INPUT);
 }
 
+static double between(mor_rng* rng, double a, double b) { return a + (b - a) * mor_rng_uniform(rng); }
+
+/* One contact after the other, by the functions that know any number of rows. */
+static void judge_one(const mor_four_contacts* k, int lane, mor_tally* scaled, mor_tally* plain, mor_residual* worst)
+{
+    const mor_cone cone = { { k->mu[lane], 0, 0 } };
+    double p[3], u[3], e[3];
+    for (int i = 0; i < 3; i++) p[i] = k->p[i][lane], u[i] = k->u[i][lane];
+    for (int pass = 0; pass < 2; pass++) {
+        mor_tally* t = pass ? plain : scaled;
+        double rho = pass ? 1.0 : k->rho[lane];
+        mor_cone_natural(3, cone, rho, p, u, e);
+        double s = sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2]) / rho;
+        t->natural += s * s;
+        if (!(s <= t->largest)) t->largest = s;
+    }
+    mor_tally_cone(scaled, 3, cone, false, k->rho[lane], p, u);
+    mor_judge_contact(3, cone, k->rho[lane], p, u, worst);
+}
+
+static void four_contacts_are_judged_as_one_after_the_other(void** state)
+{
+    (void)state;
+    mor_rng rng = { 7 };
+    for (int trial = 0; trial < 4000; trial++) {
+        mor_four_contacts k = { .count = 1 + trial % 4 };
+        for (int lane = 0; lane < 4; lane++) {
+            k.mu[lane] = trial % 5 ? between(&rng, 0, 1.5) : 0.0;
+            k.rho[lane] = between(&rng, 0.01, 10);
+            for (int i = 0; i < 3; i++) {
+                k.p[i][lane] = between(&rng, i || trial % 3 == 0 ? -2 : 0, 2);
+                k.u[i][lane] = trial % 7 == i ? 0.0 : between(&rng, -2, 2);
+                if (trial % 11 == 0) k.p[i][lane] = 0.0; /* open */
+            }
+            if (trial % 1000 == 999) k.p[trial % 3][lane] = NAN;
+        }
+        mor_tally four[2] = { { 0 } }, one[2] = { { 0 } };
+        mor_residual worst[2] = { { 0 } };
+        mor_judge_four(&k, &four[0], &four[1], &worst[0]);
+        for (int lane = 0; lane < k.count; lane++) judge_one(&k, lane, &one[0], &one[1], &worst[1]);
+        const double a[] = { four[0].natural,        four[0].fb,      four[0].cck,           four[0].largest,
+                             four[1].natural,        four[1].largest, worst[0].normal_error, worst[0].friction_error,
+                             worst[0].friction_power };
+        const double b[] = { one[0].natural,
+                             one[0].fb,
+                             one[0].cck,
+                             one[0].largest,
+                             one[1].natural,
+                             one[1].largest,
+                             worst[1].normal_error,
+                             worst[1].friction_error,
+                             worst[1].friction_power };
+        for (int i = 0; i < 9; i++) assert_true(a[i] == b[i] || (isnan(a[i]) && isnan(b[i])));
+    }
+}
+
+/* Blocks may share coefficients; what lies beyond those that were looked at is looked at by itself. */
+static void numbers_that_are_not_finite_are_found_in_shared_coefficients(void** state)
+{
+    (void)state;
+    mor_arena* arena = mor_arena_create(NULL);
+    mor_error error = { 0 };
+    random_step spec = { 1, 6, 3, 3, 4, 0, 0, 0.4, 1 };
+    mor_problem p = random_step_make(&spec, 31, arena);
+    mor_entry* E = (mor_entry*)p.step.entries;
+    E[2].start = 25; /* 25..42; the blocks before it have 0..35 */
+    ((double*)p.step.jacobian)[41] = NAN;
+    assert_int_equal(mor_problem_check(&p, &error), MOR_BAD_INPUT);
+    E[2].start = 17; /* all of it was looked at */
+    assert_int_equal(mor_problem_check(&p, &error), MOR_OK);
+    mor_arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +305,8 @@ int main(void)
         cmocka_unit_test(polygon_split_rebuilds_the_vector_with_the_least_sum),
         cmocka_unit_test(a_step_is_judged_in_metres_per_second_at_any_mass),
         cmocka_unit_test(bad_data_is_named),
+        cmocka_unit_test(four_contacts_are_judged_as_one_after_the_other),
+        cmocka_unit_test(numbers_that_are_not_finite_are_found_in_shared_coefficients),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "common/random_scenes.h"
 #include "moreau/moreau.h"
 
 enum { MOST = 10, MOST_JOINTS = 4 };
@@ -297,7 +298,7 @@ static void random_calls_leave_the_world_as_the_model_says(void** state)
     mor_error error = { 0 };
     mor_urdf_options options = mor_urdf_options_default();
     options.floating = false;
-    game g = { .random = 22 };
+    game g = { .random = test_seed(22) };
     g.shapes[0] = mor_geometry_sphere(0.4, &error);
     g.shapes[1] = mor_geometry_box(0.6, 0.7, 0.8, &error);
     g.shapes[2] = mor_geometry_capsule(0.3, 0.8, &error);

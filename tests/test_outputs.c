@@ -79,6 +79,32 @@ static void binary_formats_want_a_regular_file(void** state)
     command_expect("$M run sphere_drop --steps 5 --quiet --csv no/such/folder.csv", 3, "No such file");
 }
 
+static void no_file_is_read_and_written_or_written_twice(void** state)
+{
+    (void)state;
+    command_expect(
+        "printf 'moreau: 1\\nbodies: [{ name: b, shape: { sphere: 0.2 } }]\\n' >own.yaml; cp own.yaml kept.yaml; "
+        "ln -s own.yaml own.csv; $M run own.yaml --steps 3 --quiet --record own.h5 && cp own.h5 kept.h5",
+        0, NULL);
+    command_expect("$M run own.yaml --steps 2 --csv own.yaml", 2, "--csv own.yaml: this file is read");
+    command_expect("$M run own.yaml --steps 2 --csv own.csv", 2, "would be overwritten");
+    command_expect("$M run own.yaml --steps 2 --snapshot ../$(basename $PWD)/own.yaml", 2, "is read");
+    command_expect("$M view own.h5 --html own.h5", 2, "--html own.h5: this file is read");
+    command_expect("$M solve own.h5 --trace own.h5", 2, "is read");
+    command_expect("$M run own.yaml --steps 2 --csv twice.h5:2 --record ./twice.h5", 2,
+                   "--csv and --record both write");
+    command_expect("$M compare own.yaml --csv a.html --out a.html", 2, "--csv and --out both write a.html");
+    /* a command that solves nothing leaves an old trace alone */
+    command_expect("echo nonsense >bad_lcp.dat; echo old >old.h5; $M solve bad_lcp.dat --kind lcp --trace old.h5", 2,
+                   "not a number");
+    command_expect("grep -q old old.h5", 0, NULL);
+    command_expect("cmp own.yaml kept.yaml && cmp own.h5 kept.h5 && test ! -e twice.h5 && test ! -e a.html", 0, NULL);
+    /* a snapshot that is gone on from may be renewed; devices may be named twice */
+    command_expect("$M run own.yaml --steps 2 --quiet --snapshot on && $M run own.yaml --from on --steps 2 --quiet "
+                   "--snapshot on && $M run own.yaml --steps 2 --quiet --csv /dev/null --snapshot /dev/null",
+                   0, NULL);
+}
+
 static void a_disk_quota_leaves_the_old_file_and_nothing_else(void** state)
 {
     (void)state;
@@ -277,6 +303,7 @@ int main(void)
         cmocka_unit_test(regular_files_are_replaced_through_links),
         cmocka_unit_test(pipes_and_devices_stay_what_they_are),
         cmocka_unit_test(binary_formats_want_a_regular_file),
+        cmocka_unit_test(no_file_is_read_and_written_or_written_twice),
         cmocka_unit_test(a_disk_quota_leaves_the_old_file_and_nothing_else),
         cmocka_unit_test(a_signal_ends_a_run_properly),
         cmocka_unit_test(a_signal_ends_what_builds_problems),

@@ -238,6 +238,36 @@ static void the_median_is_that_of_the_steps_in_any_order(void** state)
     mor_world_destroy(w);
 }
 
+static int ascending(const void* a, const void* b)
+{
+    double x = *(const double*)a, y = *(const double*)b;
+    return (x > y) - (x < y);
+}
+
+/* Against sorting: drawn numbers, few different ones, all equal ones, rising and falling ones. */
+static void the_median_is_the_middle_of_the_sorted_numbers(void** state)
+{
+    (void)state;
+    mor_error error = { 0 };
+    mor_rng rng = { 77 };
+    for (int trial = 0; trial < 60; trial++) {
+        double numbers[400];
+        int n = 1 + (int)(399.0 * mor_rng_uniform(&rng)), kinds = trial % 5;
+        mor_world* w = test_world(0.01);
+        mor_run* run = begin(w, n);
+        for (int i = 0; i < n; i++) {
+            double u = mor_rng_uniform(&rng);
+            numbers[i] = kinds == 0 ? u : kinds == 1 ? (int)(3.0 * u) : kinds == 2 ? 0.25 : kinds == 3 ? i : n - i;
+            mor_step_report r = { .status = MOR_SOLVED, .residual = numbers[i] };
+            assert_int_equal(mor_run_count(run, &r, true, &error), MOR_OK);
+        }
+        qsort(numbers, (size_t)n, sizeof *numbers, ascending);
+        assert_near(mor_run_summarise(run).median_residual, numbers[n / 2], 0.0);
+        mor_run_destroy(run);
+        mor_world_destroy(w);
+    }
+}
+
 /* Five million steps with residuals that rise evenly: memory for a million is enough to find the middle. */
 static void the_median_of_a_very_long_run_needs_no_more_memory(void** state)
 {
@@ -268,6 +298,7 @@ int main(void)
         cmocka_unit_test(a_diverging_run_says_so),
         cmocka_unit_test(bodies_may_come_and_go),
         cmocka_unit_test(the_median_is_that_of_the_steps_in_any_order),
+        cmocka_unit_test(the_median_is_the_middle_of_the_sorted_numbers),
         cmocka_unit_test(the_median_of_a_very_long_run_needs_no_more_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,6 +134,43 @@ static void round_bodies_roll_over_seams_without_a_bump(void** state)
     }
 }
 
+/* A floor of triangular prisms, as a mesh is cut: a shape meets several walls at once, behind each other's planes. */
+static void bodies_slide_over_triangles(void** state)
+{
+    (void)state;
+    enum { N = 4, COUNT = 2 * N * N };
+    uint64_t seed = test_seed(17);
+    mor_error e = { 0 };
+    for (int k = 0; k < 24; k++) {
+        mor_geometry* shapes[COUNT];
+        double a = test_random(&seed, 0.15, 0.5), mu = test_random(&seed, 0.1, 0.6), way = 1.2 * a,
+               v = sqrt(2 * mu * G * way), h = v / (mu * G) / (k % 2 ? 300 : 700), r = test_random(&seed, 0.1, 0.4) * a;
+        for (int i = 0; i < COUNT; i++) {
+            double x = (i / 2 % N - N / 2) * a, y = (i / 2 / N - N / 2) * a;
+            mor_vec3 p[6] = { { x, y, 0 }, { x + a, y + a, 0 }, { i % 2 ? x + a : x, i % 2 ? y : y + a, 0 } };
+            for (int c = 0; c < 3; c++) p[c + 3] = mor_sub(p[c], mor_v3(0, 0, 0.1));
+            shapes[i] = mor_geometry_hull(p, 6, &e);
+        }
+        mor_world* w = test_default_world(3, h, mor_v3(0, 0, -G));
+        test_add(w, MOR_FIXED, shapes, NULL, COUNT, 0, mu, mor_pose_identity());
+        double angle = test_random(&seed, -3, 3), height = 0.3 * r;
+        mor_geometry* body =
+            k % 3 == 2 ? test_box(2 * r, 1.5 * r, height) : mor_geometry_cylinder(r, height, k % 3 ? 0 : 5 + k % 4, &e);
+        mor_vec3 d = mor_v3(cos(angle), sin(angle), 0);
+        mor_pose at = { mor_madd(mor_v3(0, 0, 0.5 * height), -0.5 * way, d),
+                        mor_quat_axis_angle(mor_v3(0, 0, 1), test_random(&seed, -3, 3)) };
+        mor_body_id id = test_add(w, MOR_DYNAMIC, &body, NULL, 1, 1.0, mu, at);
+        test_velocity(w, id, mor_scale(v, d), mor_v3(0, 0, 0));
+        int steps = (int)(1.1 * v / (mu * G * h));
+        assert_true(test_run(w, steps, NULL) < 1e-9 * v * v);
+        mor_vec3 end = mor_madd(at.position, slide(v, mu, h, steps), d);
+        char what[80];
+        snprintf(what, sizeof what, "case %d (a %g, r %g, mu %g, h %g)", k, a, r, mu, h);
+        test_near(mor_norm(mor_sub(test_state(w, id).com, end)), 0.0, 1e-5 * way, what);
+        mor_world_destroy(w);
+    }
+}
+
 /* Tiles that could move lie on a floor, heavier than the box. */
 static void boxes_slide_over_tiles_that_lie_loose(void** state)
 {
@@ -307,6 +344,7 @@ int main(void)
         cmocka_unit_test(boxes_slide_over_flush_tiles_as_over_one),
         cmocka_unit_test(so_they_do_with_exact_geometry),
         cmocka_unit_test(round_bodies_roll_over_seams_without_a_bump),
+        cmocka_unit_test(bodies_slide_over_triangles),
         cmocka_unit_test(boxes_slide_over_tiles_that_lie_loose),
         cmocka_unit_test(real_steps_stop_boxes_and_lift_balls),
         cmocka_unit_test(a_box_falls_into_a_gap_wider_than_itself),

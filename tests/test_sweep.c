@@ -169,6 +169,28 @@ static void sobol_indices_of_the_ishigami_function_are_right(void** state)
     mor_sweep_end(&s);
 }
 
+/* A measure that is the same number in every run had a variance of rounding, of which every parameter explained all. */
+static void a_measure_that_does_not_vary_has_no_indices(void** state)
+{
+    (void)state;
+    static const char* const designs[] = { "sobol, samples: 100", "latin, samples: 37", "saltelli, samples: 50" };
+    for (int i = 0; i < 3; i++) {
+        char text[600];
+        mor_sweep s;
+        mor_sensitivity x;
+        mor_error error = { 0 };
+        snprintf(text, sizeof text, THREE "design: { name: %s }\n", designs[i]);
+        assert_int_equal(mor_sweep_hold(&s, plan_of(text), &error), MOR_OK);
+        for (long t = 0; t < s.tasks; t++) {
+            double y = 0.7 + 0.1 * i;
+            mor_trial_result r = { .values = &y };
+            assert_int_equal(mor_sweep_keep(&s, t, &r, &error), MOR_OK);
+        }
+        assert_false(mor_sensitivity_make(&s, 0, 0, &x));
+        mor_sweep_end(&s);
+    }
+}
+
 /* y = 2 a + 3 b^2 in the unit cube: the effect of a is 2 everywhere, that of c is 0. */
 static void morris_effects_of_a_polynomial_are_right(void** state)
 {
@@ -461,6 +483,7 @@ int main(void)
         cmocka_unit_test(a_latin_hypercube_has_one_point_in_every_slice),
         cmocka_unit_test(a_morris_trajectory_moves_every_factor_once),
         cmocka_unit_test(sobol_indices_of_the_ishigami_function_are_right),
+        cmocka_unit_test(a_measure_that_does_not_vary_has_no_indices),
         cmocka_unit_test(morris_effects_of_a_polynomial_are_right),
         cmocka_unit_test(tasks_run_through_all_combinations),
         cmocka_unit_test(bad_plans_are_refused_with_their_place),

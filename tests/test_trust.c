@@ -95,7 +95,7 @@ static void a_block_that_is_about_to_slide_is_told(void** state)
     assert_int_not_equal(run_of(MOR_TRUST_FRICTION, 0.95)->outcome, 0);
     assert_int_not_equal(run_of(MOR_TRUST_FRICTION, 0.8)->outcome, 0);
     assert_true(trust.horizon == trust.end);
-    expect("With 95 % of the friction it ends otherwise: 'box' does not stop");
+    expect("With 95 % of the friction it ends otherwise: 'box' moves on");
     mor_trust_free(&trust);
 }
 
@@ -116,8 +116,39 @@ static void a_peg_that_jams_is_told(void** state)
     assert_int_equal(run_of(MOR_TRUST_FRICTION, 0.95)->outcome, 0);    /* 0.7125 */
     assert_int_not_equal(run_of(MOR_TRUST_FRICTION, 0.8)->outcome, 0); /* 0.6 */
     assert_true(trust.largest_step >= trust.step && trust.horizon == trust.end);
-    expect("With 80 % of the friction it ends otherwise: 'peg' does not stop (does not jam)");
+    expect("With 80 % of the friction it ends otherwise: 'peg' moves on (does not jam or stick)");
     mor_trust_free(&trust);
+}
+
+/* A domino that turns about its edge falls if m g (r - H/2) < I w^2/2, r to the edge, I about it. Near that speed some
+ * of the runs that begin almost alike fall and some do not, and the sentence tells of it. */
+static void a_domino_that_may_fall_is_told(void** state)
+{
+    (void)state;
+    const double t = 0.03, H = 0.24, r = sqrt(t * t + H * H) / 2.0;
+    double critical = sqrt(2.0 * 9.81 * (r - H / 2.0) / ((t * t + H * H) / 12.0 + r * r));
+    bool told = false;
+    for (int k = 0; k < 12 && !told; k++) {
+        double w = critical * (0.98 + 0.005 * k);
+        char text[600], says[80];
+        snprintf(text, sizeof text,
+                 "moreau: 1\ntime: { step: 0.002, end: 1.2 }\nmaterials: { m: { friction: 0.6 } }\nbodies:\n"
+                 "  - { name: floor, shape: plane, fixed: true, material: m }\n"
+                 "  - { name: tall, shape: { box: [%g, 0.08, %g] }, material: m, position: [0, 0, %g], "
+                 "angular_velocity: [0, %.17g, 0], velocity: [%.17g, 0, %.17g] }\n",
+                 t, H, H / 2.0, w, w * H / 2.0, w * t / 2.0);
+        look_at("domino.yaml", text, NULL);
+        const mor_trust_body* tall = &trust.bodies[0];
+        for (int i = 0; i < trust.body_count; i++)
+            if (strcmp(trust.bodies[i].name, "tall") == 0) tall = &trust.bodies[i];
+        if (tall->turned > 0 && tall->turned < trust.members) {
+            snprintf(says, sizeof says, "end otherwise, in 2 different ways; 'tall' turns over in %d", tall->turned);
+            expect(says);
+            told = true;
+        }
+        mor_trust_free(&trust);
+    }
+    assert_true(told);
 }
 
 static const char pendulum[] =
@@ -190,6 +221,7 @@ int main(void)
         cmocka_unit_test(a_run_without_an_end_is_not_called_chaotic),
         cmocka_unit_test(a_block_that_is_about_to_slide_is_told),
         cmocka_unit_test(a_peg_that_jams_is_told),
+        cmocka_unit_test(a_domino_that_may_fall_is_told),
         cmocka_unit_test(a_double_pendulum_is_chaotic),
         cmocka_unit_test(sequences_are_compared_touch_by_touch),
         cmocka_unit_test(the_command_tells_it),

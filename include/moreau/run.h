@@ -64,6 +64,9 @@ typedef struct mor_start {
     mor_start_open* open;    /* open_count of them; mor_start_free */
     int open_count;          /* joints that are open by more than their tolerance */
     bool exclusive;          /* some cannot be closed together: they stay open, and the run holds them so */
+    int stays;               /* pairs whose overlap moving bodies does not undo: joints, welds or others hold them */
+    double left;             /* the deepest of them then [m], 0: none */
+    char held[2][64];        /* its bodies; "": none */
 } mor_start;
 
 /* Looks at the state now. Changes nothing but caches. Contacts of a collision stage of the caller's are not looked for.

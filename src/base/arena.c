@@ -2,31 +2,19 @@
  *
  * A first use overflows into extra chunks; mor_arena_reset then replaces everything by one block
  * that would have held it, so the same work done again touches the heap no more. */
-#include "base/inline.h"
-#include "base/poison.h"
-#include "moreau/base.h"
+#include "base/arena.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGN = 64, FIRST_CHUNK = 1 << 16 };
+enum { ALIGN = MOR_ARENA_ALIGN, FIRST_CHUNK = 1 << 16 };
 
-typedef struct chunk {
-    struct chunk* previous;
+typedef struct mor_arena_chunk {
+    struct mor_arena_chunk* previous;
     size_t begin; /* logical offset of its first byte */
     size_t size;
     unsigned char* data; /* aligned */
 } chunk;
-
-/* Handing out touches `next` and `left` only. How much was used at most is seen when something is given back. */
-struct mor_arena {
-    unsigned char* next; /* in the last chunk, */
-    size_t left;         /* and what is left of it; multiples of ALIGN */
-    chunk* last;
-    size_t peak;
-    bool overflowed; /* the first chunk was too small since the last reset */
-    mor_allocator allocator;
-};
 
 /* Logical offset: bytes handed out, with padding at chunk ends. */
 static size_t used(const mor_arena* arena)
@@ -91,32 +79,23 @@ void mor_arena_destroy(mor_arena* arena)
     arena->allocator.resize(arena->allocator.user, arena, 0);
 }
 
-/* The last chunk is too small, or there is none yet. */
-static MOR_NEVER_INLINE void* from_new_chunk(mor_arena* arena, size_t size)
+void* mor_arena_more(mor_arena* arena, size_t size)
 {
     if (size > SIZE_MAX / 4) return NULL;
     const chunk* c = arena->last;
     size_t twice = c ? 2 * c->size : FIRST_CHUNK, need = ((size + ALIGN) & ~(size_t)(ALIGN - 1)) + MOR_GUARD;
     arena->overflowed = c != NULL;
     if (!add_chunk(arena, need > twice ? need : twice)) return NULL;
-    return mor_arena_alloc(arena, size);
+    return mor_arena_take(arena, size);
 }
 
-void* mor_arena_alloc(mor_arena* arena, size_t size)
-{
-    if (size >= arena->left || arena->left - size <= MOR_GUARD) return from_new_chunk(arena, size);
-    size_t need = ((size + (size == 0) + ALIGN - 1) & ~(size_t)(ALIGN - 1)) + MOR_GUARD;
-    void* block = arena->next;
-    arena->next += need;
-    arena->left -= need;
-    MOR_UNPOISON(block, size);
-    return block;
-}
+void* mor_arena_alloc(mor_arena* arena, size_t size) { return mor_arena_take(arena, size); }
 
 void* mor_arena_zero(mor_arena* arena, size_t count, size_t size)
 {
-    if (size && count > SIZE_MAX / size) return NULL;
-    void* block = mor_arena_alloc(arena, count * size);
+    /* a division takes longer than all the rest: only where the product may overflow */
+    if ((count | size) > UINT32_MAX && size && count > SIZE_MAX / size) return NULL;
+    void* block = mor_arena_take(arena, count * size);
     if (block) memset(block, 0, count * size);
     return block;
 }

@@ -1,7 +1,11 @@
 /* Threads sleep on a condition variable between runs; within a run indices are claimed one by one.
  *
- * A step has several runs of some ten to hundred microseconds, and waking a thread takes as long. Before it sleeps, a
- * thread looks for the next run for about a millisecond, and gives way to other threads while it looks. */
+ * A step has many runs of some ten to hundred microseconds, and waking a thread takes as long. Before it sleeps, a
+ * thread looks for the next run for about a millisecond, and gives way to other threads while it looks. The same goes
+ * for the caller, who waits for the threads. The mutex is for those who sleep: nobody takes it in a run that all find
+ * by looking, since two that want it at the same moment would put one of them to sleep. Who goes to sleep first says so
+ * (asleep, waits) and then looks once more; who has something to tell first does it and then looks whether anybody
+ * sleeps. With sequentially consistent atomics one of them sees the other. */
 #include "base/workers.h"
 
 #include <pthread.h>
@@ -21,6 +25,8 @@ struct mor_workers {
     pthread_cond_t begin, done;
     atomic_uint_fast64_t round; /* number of the run, so that a thread takes part once */
     atomic_int busy;
+    atomic_int asleep; /* threads that sleep, or are about to */
+    atomic_bool waits; /* the caller sleeps, or is about to */
     atomic_bool stop;
     void (*task)(void*, int, int);
     void* user;
@@ -53,12 +59,15 @@ static bool next_run(mor_workers* w, uint64_t* seen)
 {
     for (int look = 0; look < LOOKS && atomic_load(&w->round) == *seen && !atomic_load(&w->stop); look++)
         pause_between_looks(look);
-    pthread_mutex_lock(&w->mutex);
-    while (!w->stop && w->round == *seen) pthread_cond_wait(&w->begin, &w->mutex);
-    bool more = !w->stop;
-    *seen = w->round;
-    pthread_mutex_unlock(&w->mutex);
-    return more;
+    if (atomic_load(&w->round) == *seen && !atomic_load(&w->stop)) {
+        pthread_mutex_lock(&w->mutex);
+        atomic_fetch_add(&w->asleep, 1);
+        while (!atomic_load(&w->stop) && atomic_load(&w->round) == *seen) pthread_cond_wait(&w->begin, &w->mutex);
+        atomic_fetch_sub(&w->asleep, 1);
+        pthread_mutex_unlock(&w->mutex);
+    }
+    *seen = atomic_load(&w->round);
+    return !atomic_load(&w->stop);
 }
 
 static void* thread_main(void* argument)
@@ -68,7 +77,7 @@ static void* thread_main(void* argument)
     uint64_t seen = 0;
     while (next_run(w, &seen)) {
         work(w, self->worker);
-        if (atomic_fetch_sub(&w->busy, 1) > 1) continue;
+        if (atomic_fetch_sub(&w->busy, 1) > 1 || !atomic_load(&w->waits)) continue;
         pthread_mutex_lock(&w->mutex);
         pthread_cond_signal(&w->done);
         pthread_mutex_unlock(&w->mutex);
@@ -117,18 +126,23 @@ void mor_workers_run(mor_workers* w, int count, void (*task)(void*, int, int), v
         for (int i = 0; i < count; i++) task(user, i, 0);
         return;
     }
-    pthread_mutex_lock(&w->mutex);
     w->task = task;
     w->user = user;
     w->task_count = count;
     atomic_store(&w->next, 0);
-    w->busy = w->started;
-    w->round++;
-    pthread_cond_broadcast(&w->begin);
-    pthread_mutex_unlock(&w->mutex);
+    atomic_store(&w->busy, w->started);
+    atomic_fetch_add(&w->round, 1);
+    if (atomic_load(&w->asleep) > 0) {
+        pthread_mutex_lock(&w->mutex);
+        pthread_cond_broadcast(&w->begin);
+        pthread_mutex_unlock(&w->mutex);
+    }
     work(w, 0);
     for (int look = 0; look < LOOKS && atomic_load(&w->busy) > 0; look++) pause_between_looks(look);
+    if (atomic_load(&w->busy) == 0) return;
     pthread_mutex_lock(&w->mutex);
-    while (w->busy > 0) pthread_cond_wait(&w->done, &w->mutex);
+    atomic_store(&w->waits, true);
+    while (atomic_load(&w->busy) > 0) pthread_cond_wait(&w->done, &w->mutex);
+    atomic_store(&w->waits, false);
     pthread_mutex_unlock(&w->mutex);
 }

@@ -141,7 +141,7 @@ int mor_cli_convert(int argc, char** argv)
     if (!a.from || !a.to) return mor_cli_usage("convert", "from which file to which?");
     mor_error error = { 0 };
     char* notes = calloc(1, NOTES);
-    if (!notes) return MOR_SYSTEM;
+    if (!notes) return mor_fail(&error, MOR_SYSTEM, "out of memory"), mor_cli_fail(&error);
     mor_code code = MOR_OK;
     if (ends(a.to, ".urdf")) code = to_urdf(&a, notes, &error);
     else if (ends(a.to, ".xml")) code = to_mjcf(&a, notes, &error);

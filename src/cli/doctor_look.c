@@ -128,6 +128,11 @@ void mor_doctor_look(mor_doctor* d, mor_world* w)
             "ignore_pairs: [[%s, %s]] if they should not touch. The run undoes overlaps by moving bodies "
             "(method.gap_correction).",
             start.overlaps, start.pair[0], start.pair[1], start.penetration, start.pair[0], start.pair[1]);
+    if (start.stays)
+        say(d, true,
+            "Joints or other bodies hold %d pair(s) in each other; '%s' and '%s' most, by %.3g m. Check where joints "
+            "hold them, or write ignore_pairs.",
+            start.stays, start.held[0], start.held[1], start.left);
     for (int i = 0; i < start.limit_count && i < 5; i++)
         say(d, true,
             "Joint '%s' is outside its limits by %.3g at the start. Set its start angle, or check the unit: "

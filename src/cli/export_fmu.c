@@ -20,7 +20,7 @@ static int take_scene(void* user, char* word)
 
 #define AT(member) .offset = offsetof(arguments, member)
 static const mor_cli_option options[] = {
-    { "--output", "FILE.fmu", "where the unit goes", MOR_CLI_TEXT, AT(output), .alias = "-o" },
+    { "--output", "FILE.fmu", "where the unit goes", MOR_CLI_TEXT, AT(output), .alias = "-o", .writes = true },
     { "--fmi", "2|3", "version of the standard (2)", MOR_CLI_WHOLE, AT(version), .min = 2, .max = 3,
       .expected = "2 or 3" },
     { "--formulation", "F", "how the step becomes a problem (moreau list formulations)", MOR_CLI_SET, AT(sets),

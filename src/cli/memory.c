@@ -10,6 +10,7 @@
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,6 +31,8 @@ static void* (*next_malloc)(size_t) = __libc_malloc;
 static void* (*next_calloc)(size_t, size_t) = __libc_calloc;
 static void* (*next_realloc)(void*, size_t) = __libc_realloc;
 
+static bool unwatched;
+
 void mor_cli_watch_memory(void)
 {
     void* found[3] = { dlsym(RTLD_NEXT, "malloc"), dlsym(RTLD_NEXT, "calloc"), dlsym(RTLD_NEXT, "realloc") };
@@ -37,12 +40,15 @@ void mor_cli_watch_memory(void)
     memcpy(&next_malloc, &found[0], sizeof next_malloc);
     memcpy(&next_calloc, &found[1], sizeof next_calloc);
     memcpy(&next_realloc, &found[2], sizeof next_realloc);
+#ifdef MOREAU_COVERAGE /* the answers of the library itself, and of commands on systems without this file */
+    unwatched = getenv("MOREAU_UNWATCHED") != NULL;
+#endif
 }
 
 static void* checked(void* block, size_t size)
 {
     static const char text[] = "moreau: out of memory\n";
-    if (block || size == 0 || size > SMALL) return block;
+    if (block || size == 0 || size > SMALL || unwatched) return block;
     if (write(2, text, sizeof text - 1) < 0) errno = ENOMEM; /* nobody listens; the status says it too */
     mor_output_abandon();
     _exit(MOR_SYSTEM);

@@ -1,6 +1,7 @@
 /* Options of the commands, see options.h; their help is in help.c. */
 #include "cli/options.h"
 #include "cli/cli.h"
+#include "cli/named_files.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -140,7 +141,8 @@ static int take(const mor_cli_command* c, const mor_cli_option* o, char* value, 
 }
 
 /* argv[*i] is an option; moves *i past its value. */
-static int take_option(const mor_cli_command* c, int argc, char** argv, int* i, void* arguments)
+static int take_option(const mor_cli_command* c, int argc, char** argv, int* i, void* arguments,
+                       mor_cli_named_files* files)
 {
     char *word = argv[*i], *equals = strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
     size_t length = equals ? (size_t)(equals - word) : strlen(word);
@@ -156,22 +158,36 @@ static int take_option(const mor_cli_command* c, int argc, char** argv, int* i, 
     }
     if (o->type == MOR_CLI_FLAG && equals) return mor_cli_usage(c->name, "%s takes no value", o->name);
     if (o->type == MOR_CLI_FLAG) return take(c, o, NULL, arguments);
-    if (equals) return take(c, o, equals + 1, arguments);
-    if (*i + 1 == argc) return mor_cli_usage(c->name, "%s needs a value", word);
-    return take(c, o, argv[++*i], arguments);
+    if (!equals && *i + 1 == argc) return mor_cli_usage(c->name, "%s needs a value", word);
+    char* value = equals ? equals + 1 : argv[++*i];
+    if (o->reads) files->inputs[files->input_count++] = value;
+    if (o->writes && files->output_count < MOR_CLI_MOST_OUTPUTS) {
+        files->outputs[files->output_count].option = o->name;
+        files->outputs[files->output_count++].name = value;
+    }
+    return take(c, o, value, arguments);
 }
 
 int mor_cli_parse(const mor_cli_command* c, int argc, char** argv, void* arguments)
 {
     bool words_only = false;
     int status = 0;
+    mor_cli_named_files files = { .inputs = calloc((size_t)argc + 1, sizeof *files.inputs) };
+    if (!files.inputs) {
+        fprintf(stderr, "moreau: out of memory\n");
+        return 3;
+    }
     for (int i = 1; i < argc && !status; i++) {
         char* word = argv[i];
         if (!words_only && strcmp(word, "--") == 0) words_only = true;
-        else if (!words_only && word[0] == '-' && word[1]) status = take_option(c, argc, argv, &i, arguments);
-        else if (c->operand) status = c->operand(arguments, word);
-        else status = mor_cli_usage(c->name, "unexpected '%s'", word);
+        else if (!words_only && word[0] == '-' && word[1]) status = take_option(c, argc, argv, &i, arguments, &files);
+        else if (c->operand) {
+            files.inputs[files.input_count++] = word;
+            status = c->operand(arguments, word);
+        } else status = mor_cli_usage(c->name, "unexpected '%s'", word);
     }
+    if (!status) status = mor_cli_check_files(c->name, &files);
+    free(files.inputs);
     return status;
 }
 

@@ -29,6 +29,8 @@ typedef struct mor_cli_option {
     const char* alias;    /* "-o" */
     /* MOR_CLI_CALL: 0 or the exit status, after saying why. `value` is the word of argv and may be changed. */
     int (*take)(void* arguments, char* value);
+    bool writes; /* the value names a file that is written: never one that is read or written otherwise */
+    bool reads;  /* a file that is read, as words that are no options are */
 } mor_cli_option;
 
 typedef struct mor_cli_command {

@@ -332,7 +332,7 @@ static int report(const arguments* a, mor_robot_model* m, const mor_json_documen
     size_t length = 0;
     FILE* out = open_memstream(&text, &length);
     mor_error error = { 0 };
-    if (!out) return MOR_SYSTEM;
+    if (!out) return mor_fail(&error, MOR_SYSTEM, "out of memory"), mor_cli_fail(&error);
     mor_json json = mor_json_begin(out);
     mor_json_object(&json, NULL);
     mor_json_list(&json, "joint_order");

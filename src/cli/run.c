@@ -104,13 +104,13 @@ static const mor_cli_option options[] = {
     { "--from", "FILE[:T]", "begin with the state of a snapshot, or of a recording at time T (default: its end)",
       MOR_CLI_CALL, .take = take_from },
     { "--snapshot", "FILE", "write a snapshot at the end, from which --from goes on bit for bit", MOR_CLI_TEXT,
-      AT(snapshot) },
+      AT(snapshot), .writes = true },
     { "--at", "T,...", "report the state at these times too", MOR_CLI_CALL, .take = take_times },
     { "--csv", "FILE[:K]", "bodies, contact totals and energy as a table, every K-th step; -: standard output",
-      MOR_CLI_CALL, .take = take_csv },
-    { "--record", "FILE.h5", "record everything (docs/recording.md)", MOR_CLI_TEXT, AT(record) },
+      MOR_CLI_CALL, .take = take_csv, .writes = true },
+    { "--record", "FILE.h5", "record everything (docs/recording.md)", MOR_CLI_TEXT, AT(record), .writes = true },
     { "--bpmd", "FILE.h5[:K]", "every K-th step as a problem for `moreau compare` (docs/bpmd.md)", MOR_CLI_CALL,
-      .take = take_bpmd },
+      .take = take_bpmd, .writes = true },
     { "--bpmd-names", "ours|paper", "names and sizes of ours (default), or of Table 2 of the BPMD paper",
       MOR_CLI_CHOICE, AT(paper), .expected = "ours|paper" },
     MOR_CLI_TIME_LIMIT(AT(limit)),
@@ -268,6 +268,12 @@ static void tell_start(const session* s)
         fprintf(stderr, "moreau: note: at the start %d pair%s, '%s' and '%s' by %.3g m; %s\n", start->overlaps,
                 start->overlaps == 1 ? " of bodies overlaps" : "s of bodies overlap", start->pair[0], start->pair[1],
                 start->penetration, what);
+    if (start->stays)
+        fprintf(
+            stderr,
+            "moreau: warning: joints or other bodies hold '%s' and '%s' %.3g m deep in each other%s; the run leaves "
+            "them there\n",
+            start->held[0], start->held[1], start->left, start->stays > 1 ? ", and more pairs" : "");
     for (int i = 0; i < start->limit_count && i < 4; i++)
         fprintf(stderr, "moreau: note: at the start joint '%s' is outside its limits by %.3g; %s\n",
                 start->limits[i].joint, start->limits[i].by, what);

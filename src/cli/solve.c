@@ -45,8 +45,8 @@ static const mor_cli_option options[] = {
       .max = 1e300, .expected = "a positive number of seconds" },
     { "--solution", "FILE",
       "the answer, one number per line; global problems put velocities in FILE.vel; -: standard output", MOR_CLI_TEXT,
-      AT(solution) },
-    { "--trace", "FILE.h5", "every iteration with all error measures", MOR_CLI_TEXT, AT(trace) },
+      AT(solution), .writes = true },
+    { "--trace", "FILE.h5", "every iteration with all error measures", MOR_CLI_TEXT, AT(trace), .writes = true },
     { "--json", NULL, "one JSON document on standard output", MOR_CLI_FLAG, AT(json) },
     { .name = NULL },
 };

@@ -321,6 +321,12 @@ int mor_bvh_pairs(mor_bvh* tree, const int* moved, int moved_count, struct mor_w
 {
     long looked = 0;
     bool many = moved_count > tree->count / MANY;
+    if (tree->count < 2) { /* nobody to meet */
+        tree->unsettled = tree->unsettled || moved_count > 0;
+        if (visits) *visits = 0;
+        *pairs = tree->pairs;
+        return 0;
+    }
     int count = many ? find_by_grid(tree, moved, moved_count, workers, &looked) : MOR_BVH_NO_GRID;
     if (count == MOR_BVH_NO_GRID) {
         count = 0;

@@ -21,10 +21,11 @@
  * no relative rates. So steps to its root converge as Newton's do. The bound d / mu of Mirtich (sweep.c), which takes
  * the fastest point of a shape for the nearest one, converges linearly for shapes that turn: boxes that lie on each
  * other and turn together needed a thousand steps.
- *   Shapes that have no corners (cylinders, cones, ellipsoids) and those with very many count with the rate of their
- * fastest point, |w - f| r, in place of the maximum.
+ *   Shapes without corners (cylinders, cones, ellipsoids) and those with very many have the same maximum by their
+ * support function: z_i + s u_i = (e + s e x (w - f)) . r_i + const, e being the direction towards the other shape, so
+ * it is taken at the farthest point in the direction e + s e x (w - f).
  *
- * Cost: O(corners), some four evaluations of S for each f. */
+ * Cost: O(corners), of a box O(1), some four evaluations of S for each f. */
 #include "base/elementary.h"
 #include "collision/sweep.h"
 
@@ -34,11 +35,22 @@ enum { MOST = 64, RIM = 8 };
 enum { ROUNDS = 8 };
 #define NARROW 1e-3
 
-/* heights over the plane of the nearest point, towards the other shape, and their rates */
+/* Heights over the plane of the nearest point, towards the other shape, and their rates. Of a box, count 0, those of
+ * its centre and, after them, how much each half axis adds to either side: its highest corner is their sum. */
 typedef struct heights {
     int count;
     double z[MOST], rate[MOST];
+    const mor_geometry* whole; /* not NULL: all points of this shape, base + s spin + (up + s turn) . r */
+    mor_vec3 up, turn;         /* in its frame */
+    double base, spin;
 } heights;
+
+/* A shape at the time of its nearest point. */
+typedef struct snapshot {
+    bool known;
+    mor_mat3 R;
+    mor_vec3 position, offset; /* of the shape; from the centre of mass */
+} snapshot;
 
 int mor_corner_count(const mor_geometry* g)
 {
@@ -102,9 +114,19 @@ static mor_vec3 extreme_at(const mor_geometry* g, int i)
     return g->kind == MOR_POLYHEDRON || g->kind == MOR_CAPSULE ? mor_corner_at(g, i) : mor_v3(0, 0, 0);
 }
 
+static void look_at(snapshot* now, const mor_flight* flight, double t)
+{
+    if (now->known) return;
+    mor_pose pose = mor_flight_at(flight, t);
+    now->known = true;
+    now->R = mor_quat_matrix(pose.rotation);
+    now->position = pose.position;
+    now->offset = mor_sub(pose.position, mor_madd(flight->x, t, flight->v));
+}
+
 /* Heights of a shape in the direction `up` over the point `nearest`, at time t, seen from a frame that turns with f;
  * returns its part of c. */
-static double measure(const mor_geometry* g, const mor_flight* flight, double t, mor_vec3 up, mor_vec3 f,
+static double measure(const mor_geometry* g, const mor_flight* flight, snapshot* now, double t, mor_vec3 up, mor_vec3 f,
                       mor_vec3 nearest, heights* out)
 {
     mor_vec3 u = mor_sub(flight->w, f);
@@ -112,30 +134,52 @@ static double measure(const mor_geometry* g, const mor_flight* flight, double t,
     int count = extreme_count(g, &radius);
     out->count = 1;
     out->z[0] = out->rate[0] = 0.0;
+    out->whole = NULL;
     if (!(uu > 0.0)) return 0.0;
-    if (count == 0) {
-        bool fixed = !(mor_dot(f, f) > 0.0); /* the direction */
-        out->rate[0] = (fixed ? mor_norm(mor_cross(up, u)) : sqrt(uu)) * arm;
-        return 0.0;
+    look_at(now, flight, t);
+    mor_vec3 turn = mor_cross(up, u), z = mor_tmul(&now->R, up), y = mor_tmul(&now->R, turn); /* up.(u x r) = turn.r */
+    double base = mor_dot(up, mor_sub(now->position, nearest)) + radius, spin = mor_dot(turn, now->offset);
+    const bool box = g->kind == MOR_POLYHEDRON && g->polyhedron->is_box;
+    out->count = box ? 0 : count;
+    if (count == 0) out->whole = g, out->up = z, out->turn = y, out->base = base, out->spin = spin;
+    if (box) {
+        out->z[0] = base, out->rate[0] = spin;
+        for (int i = 0; i < 3; i++) {
+            const double half = mor_axis(g->polyhedron->half, i);
+            out->z[i + 1] = half * mor_axis(z, i), out->rate[i + 1] = half * mor_axis(y, i);
+        }
     }
-    mor_pose pose = mor_flight_at(flight, t);
-    mor_mat3 R = mor_quat_matrix(pose.rotation);
-    mor_vec3 offset = mor_sub(pose.position, mor_madd(flight->x, t, flight->v));
-    mor_vec3 turn = mor_cross(up, u), z = mor_tmul(&R, up), y = mor_tmul(&R, turn); /* up.(u x r) = turn.r */
-    double base = mor_dot(up, mor_sub(pose.position, nearest)) + radius, spin = mor_dot(turn, offset);
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; !box && i < count; i++) {
         mor_vec3 p = extreme_at(g, i);
         out->z[i] = base + mor_dot(z, p);
         out->rate[i] = spin + mor_dot(y, p);
     }
-    out->count = count;
     return sqrt(uu) * (mor_norm(flight->w) + mor_norm(f)) * arm;
+}
+
+/* The greatest height of a box after the time s, and the rate of its highest corner. */
+static double highest_corner(const heights* z, double s, double* rate)
+{
+    double top = z->z[0] + s * z->rate[0];
+    *rate = z->rate[0];
+    for (int i = 1; i <= 3; i++) {
+        const double side = z->z[i] + s * z->rate[i];
+        top += fabs(side);
+        *rate += side < 0.0 ? -z->rate[i] : z->rate[i];
+    }
+    return top;
 }
 
 /* The greatest height after the time s, and the rate of the highest point. */
 static double highest(const heights* z, double s, double* rate)
 {
     double top = -HUGE_VAL;
+    if (z->whole) {
+        mor_vec3 d = mor_madd(z->up, s, z->turn), p = mor_geometry_support(z->whole, d);
+        *rate = z->spin + mor_dot(z->turn, p);
+        return z->base + s * z->spin + mor_dot(d, p);
+    }
+    if (z->count == 0) return highest_corner(z, s, rate);
     for (int i = 0; i < z->count; i++) {
         double at = z->z[i] + s * z->rate[i];
         if (!(at > top)) continue;
@@ -158,15 +202,24 @@ static double centres(const mor_sweep* s, mor_vec3 n, mor_vec3 f, double t, doub
     return most * change - mor_dot(n, swing);
 }
 
-/* The first root of S, from the left; `most` if there is none before. */
-static double clear_time(const mor_sweep* s, const mor_point* nearest, mor_vec3 f, double t, double most)
+/* Does a shape without end turn, seen from the frame? No direction separates it for any time. */
+static bool sweeps_space(const mor_geometry* g, const mor_flight* flight, mor_vec3 f)
 {
+    mor_vec3 u = mor_sub(flight->w, f);
+    return !isfinite(g->radius) && mor_dot(u, u) > 0.0;
+}
+
+/* The first root of S, from the left; `most` if there is none before. */
+static double clear_time(const mor_sweep* s, const mor_point* nearest, snapshot now[2], mor_vec3 f, double t,
+                         double most)
+{
+    if (sweeps_space(s->a, &s->flight[0], f) || sweeps_space(s->b, &s->flight[1], f)) return 0.0;
     heights a, b;
     mor_vec3 n = nearest->normal;
     double ra = 0.0, rb = 0.0, rate, left = 0.0, right = most, d = nearest->gap;
     double c = centres(s, n, f, t, most, &rate);
-    c += measure(s->a, &s->flight[0], t, n, f, nearest->on_a, &a);
-    c = mor_max(0.0, c + measure(s->b, &s->flight[1], t, mor_neg(n), f, nearest->on_b, &b));
+    c += measure(s->a, &s->flight[0], &now[0], t, n, f, nearest->on_a, &a);
+    c = mor_max(0.0, c + measure(s->b, &s->flight[1], &now[1], t, mor_neg(n), f, nearest->on_b, &b));
     double at_left = d - highest(&a, 0.0, &ra) - highest(&b, 0.0, &rb);
     if (!(at_left > 0.0)) return 0.0;
     for (int k = 0; k < ROUNDS; k++) {
@@ -184,9 +237,10 @@ static double clear_time(const mor_sweep* s, const mor_point* nearest, mor_vec3 
 
 double mor_clear_time(const mor_sweep* s, const mor_point* nearest, double t, double most)
 {
-    double with_a = clear_time(s, nearest, s->flight[0].w, t, most);
+    snapshot now[2] = { { .known = false }, { .known = false } };
+    double with_a = clear_time(s, nearest, now, s->flight[0].w, t, most);
     if (with_a == most) return most;
     mor_vec3 apart = mor_sub(s->flight[0].w, s->flight[1].w);
     if (!(mor_dot(apart, apart) > 0.0)) return with_a;
-    return mor_max(with_a, clear_time(s, nearest, s->flight[1].w, t, most));
+    return mor_max(with_a, clear_time(s, nearest, now, s->flight[1].w, t, most));
 }

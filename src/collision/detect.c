@@ -24,7 +24,7 @@ static void close_seams(mor_scan* k)
     mor_buffer* contacts = k->found->contacts;
     const mor_allocator* allocator = &k->w->allocator;
     int touches = bp->touches.count, known = bp->head.count, count = contacts->count;
-    if (touches == 0) return;
+    if (touches == 0 || (touches == 1 && !mor_has_ground(bp->touches.data))) return; /* no neighbours */
     int room = mor_seams_most(bp->touches.data, touches, count);
     if (!mor_buffer_reserve(allocator, &bp->head, bp->shapes.count, sizeof(int)) ||
         !mor_buffer_reserve(allocator, &bp->next, 2 * touches, sizeof(int)) ||

@@ -33,15 +33,26 @@ typedef struct corner {
     int edge;     /* outgoing edge: its number in the incident (>= 0) or ~position in the reference loop */
 } corner;
 
-static int clip_plane(const corner* in, int count, corner* out, mor_vec3 m, mor_vec3 q, double tol,
-                      const mor_facet* reference, int side)
+/* Distances of the corners from the plane (m, q); how many lie behind it. */
+static int measure_corners(const corner* in, int count, mor_vec3 m, mor_vec3 q, double tol, double* d)
+{
+    int behind = 0;
+    for (int k = 0; k < count; k++) {
+        d[k] = mor_dot(m, mor_sub(in[k].p, q));
+        behind += d[k] <= tol;
+    }
+    return behind;
+}
+
+/* What lies behind a plane that some corners are in front of, others not; d: their distances from it. */
+static int clip_plane(const corner* in, const double* d, int count, corner* out, double tol, const mor_facet* reference,
+                      int side)
 {
     int n = 0;
-    double d0 = mor_dot(m, mor_sub(in[0].p, q));
-    const double first = d0;
     for (int k = 0; k < count; k++) {
-        const corner *a = &in[k], *b = &in[k + 1 < count ? k + 1 : 0];
-        double d1 = k + 1 < count ? mor_dot(m, mor_sub(b->p, q)) : first;
+        const int next = k + 1 < count ? k + 1 : 0;
+        const corner *a = &in[k], *b = &in[next];
+        const double d0 = d[k], d1 = d[next];
         bool in0 = d0 <= tol, in1 = d1 <= tol;
         if (in0 && n < CORNERS) out[n++] = *a;
         if (in0 != in1 && n < CORNERS) {
@@ -64,7 +75,6 @@ static int clip_plane(const corner* in, int count, corner* out, mor_vec3 m, mor_
             c.edge = in0 ? ~side : a->edge;
             out[n++] = c;
         }
-        d0 = d1;
     }
     return n;
 }
@@ -120,7 +130,11 @@ static int clip_to_face(const mor_facet* ref, const mor_facet* inc, mor_vec3 n, 
         mor_vec3 side = mor_cross(e, n);
         double l = mor_norm(side);
         if (l == 0.0) continue;
-        m = clip_plane(poly, m, spare, mor_scale(1.0 / l, side), q, tol, ref, k);
+        double d[CORNERS];
+        const int behind = measure_corners(poly, m, mor_scale(1.0 / l, side), q, tol, d);
+        if (behind == 0) return 0;
+        if (behind == m) continue;
+        m = clip_plane(poly, d, m, spare, tol, ref, k);
         corner* t = poly;
         poly = spare;
         spare = t;

@@ -87,7 +87,7 @@ static int points_that_act(const mor_scan* k, const mor_near_pair* pair, const m
     }
     const mor_geometry *ga = pair->a->shapes[a->shape].geometry, *gb = pair->b->shapes[b->shape].geometry;
     if (!(least > 0.0) && !(pair->motion > 0.1 * mor_min(ga->radius, gb->radius))) return n; /* slow: see sweep.c */
-    bool swept = k->o->reach == 0 && k->o->activation == 0 && !k->narrow;
+    bool swept = k->o->reach == 0 && k->o->activation == 0;
     if (!swept && !corners) return n;
     int near = 0; /* of gravity the part along the normal counts */
     double fall = w->h * w->h * mor_norm(w->gravity);
@@ -96,8 +96,17 @@ static int points_that_act(const mor_scan* k, const mor_near_pair* pair, const m
         if (!swept || points[i].gap < epsilon + pair->motion - fall + least_fall) points[near++] = points[i];
     }
     mor_contact meet = { .restitution = 0.0 };
-    if (k->bounces) mor_world_combine(w, pair->a, pair->shape_a, pair->b, pair->shape_b, &meet);
-    mor_sweep s = { test, swap, ga, gb, { flight(k, a), flight(k, b) }, w->h, pair->reach, meet.restitution > 0.0 };
+    const bool balls = ga->kind == MOR_SPHERE && gb->kind == MOR_SPHERE;
+    if (k->bounces || balls) mor_world_combine(w, pair->a, pair->shape_a, pair->b, pair->shape_b, &meet);
+    mor_sweep s = { test,
+                    swap,
+                    ga,
+                    gb,
+                    { flight(k, a), flight(k, b) },
+                    w->h,
+                    pair->reach,
+                    meet.restitution > 0.0,
+                    balls && meet.friction == 0.0 };
     return mor_sweep_contacts(&s, points, near);
 }
 

@@ -325,20 +325,40 @@ static void thin_chain(const view* v1, const view* v2, mor_contact* contacts)
     if (best >= 0) t->normal = contacts[best].normal;
 }
 
+/* The plane that makes the contact of S with T2 void, from T to S: of several that of the nearest shape. Two walls in
+ * front of S lie behind each other's planes, and both below the floor that S is on. False: none does. */
+static bool find_cover(mor_touch* touches, const int* next, int begin, int end, int second, mor_vec3* m)
+{
+    const view v2 = view_from(touches, second);
+    double least = HUGE_VAL;
+    for (int first = begin; first != end; first = next[first]) {
+        const view v1 = view_from(touches, first);
+        mor_vec3 found;
+        const double tol = FLUSH * mor_min(length_of(v1.touch->geometry[v1.other]), 1.0);
+        if (first == second || isnan(v1.touch->gap) || !(v1.touch->gap < least - tol)) continue;
+        if (!is_void(&v1, &v2, v2.m, v2.touch->gap, &found)) continue;
+        least = v1.touch->gap;
+        *m = found;
+    }
+    return least < HUGE_VAL;
+}
+
 /* The touches of one shape from link `begin` to before `end`. */
 static int correct_run(mor_touch* touches, const int* next, int begin, int end, mor_contact* contacts, int count,
                        int capacity)
 {
     for (int second = begin; second != end; second = next[second]) {
-        for (int first = begin; first != end; first = next[first]) {
-            view v2 = view_from(touches, second);
-            if (v2.touch->settled || isnan(v2.touch->gap)) break;
-            view v1 = view_from(touches, first);
-            if (first == second || isnan(v1.touch->gap)) continue;
-            mor_vec3 m;
-            if (v2.touch->geometry[v2.other]->kind == MOR_CHAIN) thin_chain(&v1, &v2, contacts);
-            else if (is_void(&v1, &v2, v2.m, v2.touch->gap, &m))
-                count = replace(v2.touch, v2.other == 0 ? m : mor_neg(m), contacts, count, capacity);
+        const view v2 = view_from(touches, second);
+        mor_vec3 m;
+        if (v2.touch->geometry[v2.other]->kind != MOR_CHAIN) {
+            if (v2.touch->settled || isnan(v2.touch->gap) || !find_cover(touches, next, begin, end, second, &m))
+                continue;
+            count = replace(v2.touch, v2.other == 0 ? m : mor_neg(m), contacts, count, capacity);
+            continue;
+        }
+        for (int first = begin; first != end && !isnan(v2.touch->gap); first = next[first]) {
+            const view v1 = view_from(touches, first), now = view_from(touches, second);
+            if (first != second && !isnan(v1.touch->gap)) thin_chain(&v1, &now, contacts);
         }
     }
     return count;
@@ -372,6 +392,8 @@ bool mor_may_have_seams(const mor_geometry* a, const mor_geometry* b)
 {
     return is_covered_by(a, b) || is_covered_by(b, a);
 }
+
+bool mor_has_ground(const mor_touch* t) { return mor_is_ground(t->geometry[0]) || mor_is_ground(t->geometry[1]); }
 
 int mor_seams_most(const mor_touch* touches, int touch_count, int count)
 {

@@ -29,6 +29,9 @@ typedef struct mor_seam_lists {
 /* May contacts of two such shapes be those of a seam? Others need not be noted. */
 bool mor_may_have_seams(const mor_geometry* a, const mor_geometry* b);
 
+/* Is one of the two shapes the ground, which a touch may change without any neighbour? */
+bool mor_has_ground(const mor_touch* touch);
+
 /* The largest number of contacts that mor_seams can make of `count`: a touch that may have seams becomes one of at most
  * eight points. */
 int mor_seams_most(const mor_touch* touches, int touch_count, int count);

@@ -28,10 +28,10 @@
  * the arms do not meet in one point now: they are apart across n by what the bodies slide on the way there. As long as
  * that is short, one point between them serves both, and angular momentum is kept to rounding. It divides the way by
  * the masses: a wrong arm turns the lighter body, so that one has its own (a ball that drops on a heavy plate without
- * friction does not spin). Else each point is its own body's arm (formulation/assemble.c): the impulses are those of
- * the impact, and angular momentum, which knows only the positions at the start of the step, is off by impulse times
- * way. Pairs that bounce always have their own arms: their impact is resolved within the step (formulation/impact.c),
- * at the positions of that moment.
+ * friction does not spin). Else, and for two balls without friction, which nothing may turn, each point is its own
+ * body's arm (formulation/assemble.c): the impulses are those of the impact, and angular momentum, which knows only the
+ * positions at the start of the step, is off by impulse times way. Pairs that bounce always have their own arms: their
+ * impact is resolved within the step (formulation/impact.c), at the positions of that moment.
  *
  * Cost: nothing for shapes that touch, a few products per point for shapes that stay apart, else some pair tests. */
 #include "base/elementary.h"
@@ -47,7 +47,7 @@
 #define TURNING 0.1
 /* the points of now serve for an impact whose way there is shorter than this share of the size ... */
 #define SHORT_WAY 0.05
-/* ... and whose normal makes an angle with theirs of at most (the cosine): 1e-3 rad; two bodies that move: 0.1 rad */
+/* ... and whose normal makes an angle with theirs of at most (the cosine): 1e-3 rad, two polyhedra that move 0.1 rad */
 #define SAME_NORMAL (1.0 - 5e-7)
 #define LIKE_NORMAL 0.995
 /* share of the size: with a shorter way to the impact nothing has changed when it comes */
@@ -208,6 +208,8 @@ static int hand_over(const mor_sweep* s, double t, const mor_point* later, int c
                      mor_point* points)
 {
     int n = 0;
+    const mor_flight *a = &s->flight[0], *b = &s->flight[1];
+    const bool balls = s->smooth && !a->still && !b->still && a->arm == 0.0 && b->arm == 0.0;
     for (int i = 0; i < count; i++) {
         mor_point p = later[i];
         double w = rate(s, &p, t);
@@ -222,8 +224,8 @@ static int hand_over(const mor_sweep* s, double t, const mor_point* later, int c
         }
         mor_vec3 slide = mor_sub(p.on_b, p.on_a), common = mor_lerp(p.on_a, p.on_b, share_of_b(s));
         slide = mor_madd(slide, -mor_dot(slide, p.normal), p.normal);
-        bool still = s->flight[0].still || s->flight[1].still;
-        if (!s->bounces && (still || mor_norm(slide) <= 2.0 * SHORT_WAY * size)) {
+        bool still = a->still || b->still;
+        if (!s->bounces && !balls && (still || mor_norm(slide) <= 2.0 * SHORT_WAY * size)) {
             p.on_a = mor_madd(common, -0.5 * p.gap, p.normal);
             p.on_b = mor_madd(common, 0.5 * p.gap, p.normal);
         }
@@ -270,7 +272,8 @@ static bool all_corners(const mor_point* points, int count)
 /* The cosine from which normals are the same. */
 static double same_normal(const mor_sweep* s)
 {
-    return s->flight[0].still || s->flight[1].still ? SAME_NORMAL : LIKE_NORMAL;
+    bool still = s->flight[0].still || s->flight[1].still;
+    return still || s->a->kind != MOR_POLYHEDRON || s->b->kind != MOR_POLYHEDRON ? SAME_NORMAL : LIKE_NORMAL;
 }
 
 /* Is the way in the time t so short that points with the same normal serve then as well? */
@@ -310,12 +313,14 @@ int mor_sweep_contacts(const mor_sweep* s, mor_point* points, int count)
         passes = true;
         soonest = mor_min(soonest, -points[i].gap / rates[i]);
     }
-    if (passes && !s->bounces && least < NO_WAY * size && soonest * mor_sweep_rate(s) <= NO_WAY * size) return count;
+    if (passes && !s->bounces && least < NO_WAY * size && soonest * mor_sweep_rate(s) <= NO_WAY * size)
+        return mor_sweep_corners(s, 0.0, size, points, count);
     const mor_flight *a = &s->flight[0], *b = &s->flight[1];
     double turn = s->h * (a->tumble + b->tumble);
     bool corners = all_corners(points, count);
     if (!passes && !(turn > TURNING && least < s->h * mor_sweep_rate(s))) return corners ? 0 : count;
-    if (passes && !s->bounces && turn <= TURNING && met_alike(s, points, count, soonest, size)) return count;
+    if (passes && !s->bounces && turn <= TURNING && met_alike(s, points, count, soonest, size))
+        return mor_sweep_corners(s, 0.0, size, points, count);
     passage p;
     advance(s, points, count, size, &p);
     if (!p.touches) {
@@ -331,7 +336,7 @@ int mor_sweep_contacts(const mor_sweep* s, mor_point* points, int count)
     const mor_point* d = &p.points[deepest_of(p.points, p.count)];
     if (passes && !s->bounces && mor_dot(n0, d->normal) > same_normal(s) && is_short_way(s, p.time, size) &&
         turn <= TURNING)
-        return count;
+        return mor_sweep_corners(s, 0.0, size, points, count);
     double distance;
     p.count = look(s, p.time, s->reach, p.points, &distance);
     p.count = mor_sweep_corners(s, p.time, size, p.points, p.count);

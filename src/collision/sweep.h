@@ -25,6 +25,7 @@ typedef struct mor_sweep {
     double h;             /* s */
     double reach;         /* m: contacts nearer than this are wanted */
     bool bounces;         /* the impact is resolved within the step: its arms are wanted, however short the way */
+    bool smooth;          /* without friction */
 } mor_sweep;
 
 /* The contacts that act in the step, from `points` (a before b), which the pair test found at the start of it within

@@ -16,6 +16,7 @@
  * (first order: K1 = (1 - A)/(w h)). The share 1 - K1 of the command acts within the step, and the same share of its
  * gain. */
 #include "base/elementary.h"
+#include "base/failed.h"
 #include "control/control.h"
 
 #include "base/copy.h"
@@ -198,7 +199,7 @@ static mor_code transmission(int n, const double* ratio, const double* coupling,
     }
     free(pivot);
     free(copy);
-    return ok ? MOR_OK : error ? error->code : MOR_BAD_INPUT;
+    return ok ? MOR_OK : mor_failed(error, MOR_BAD_INPUT);
 }
 
 mor_code mor_reflected_inertia(int n, const double* ratio, const double* rotor, const double* coupling, double* matrix,

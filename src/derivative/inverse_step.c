@@ -10,8 +10,10 @@
  *
  * A free body is known by R and L (model/tree.c). If its state at the end of the step is known, w+ is log(R+ R')/h;
  * where the step would have turned it back to keep its energy, w+ = u + A^-1 (L+ - L_free); where it was struck,
- * I^-1 L+. They are tried in this order until the end is met. Robots are asked for other velocities until they end with
- * those given.
+ * I^-1 L+. They are tried in this order until the end is met; with the exact law, which asks for the least force, a way
+ * that needs several times the force of the first one is not taken: the values of the scene are not those of the
+ * motion, and some way meets its end by accident. Robots are asked for other velocities until they end with those
+ * given.
  *
  * E. Todorov (2011), A convex, smooth and invertible contact model for trajectory optimization. */
 #include "derivative/inverse_impulses.h"
@@ -29,6 +31,7 @@
 enum { ROUNDS = 100, STEADY = 30, ATTEMPTS = 12 };
 #define ROUNDING 1e-13 /* of a velocity */
 #define NEAR 1e-7      /* of L, and rad: further from its end a body got there another way */
+#define MORE 3.0       /* times the change of the first way: a body did not get to its end like that */
 #define SHARE 0.3      /* of a turned body's new guess: the rows are stiff, whole steps would overshoot */
 
 /* How a free body got to the end of the step (model/tree.c), in the order in which it is tried; the last stands for
@@ -54,6 +57,7 @@ typedef struct work {
     double *force, *change;          /* by nu */
     char* way;                       /* of each body */
     double* turned;                  /* 3 of each body: the last guess */
+    double* first;                   /* of the first way: its change of velocities (n) */
     double* shift;                   /* of robots: of their velocities, what the end of the step takes (n) */
     int n, round;
     bool unique;
@@ -392,21 +396,48 @@ static bool shift_robots(work* s, const double* end)
     return most > ROUNDING * size;
 }
 
+/* One way, to its end. */
+static mor_code go(mor_world* world, inversion* o, work* s, mor_error* error)
+{
+    mor_code code = begin(world, s, error);
+    if (!code) code = settle(world, s, error);
+    if (code) return code;
+    if (!keep_contacts(o, s)) return MOR_SYSTEM;
+    finish(s);
+    return mor_world_get_nu(s->w, (double*)o->answer.end, s->n, error);
+}
+
+/* Ways that need several times the force of the first one are given up. */
+static void find_forced(void* user, mor_world* w, mor_tree* t, mor_span at)
+{
+    (void)w;
+    ends* e = user;
+    const work* s = e->s;
+    if (t->kind != &mor_tree_free || s->way[t->body] == SWEPT || s->way[t->body] == UNKNOWN) return;
+    double now = 0.0, first = 0.0, size = 1.0;
+    for (int i = at.nu; i < at.nu + t->dof; i++) {
+        now = mor_max(now, fabs(s->change[i])), first = mor_max(first, fabs(s->first[i]));
+        size = mor_max(size, fabs(s->nu[i]));
+    }
+    if (now <= MORE * first + ROUNDING * size) return;
+    s->way[t->body] = UNKNOWN;
+    e->elsewhere = true;
+}
+
 static mor_code invert(mor_world* world, inversion* o, work* s, mor_error* error)
 {
     mor_inverse_dynamics* a = &o->answer;
     ends e = { s, true };
+    mor_code code = MOR_OK;
     for (int way = SWEPT; way <= ATTEMPTS && e.elsewhere; way++) {
-        mor_code code = begin(world, s, error);
-        if (!code) code = settle(world, s, error);
-        if (code) return code;
-        if (!keep_contacts(o, s)) return MOR_SYSTEM;
-        finish(s);
-        code = mor_world_get_nu(s->w, (double*)a->end, s->n, error);
-        if (code) return code;
+        if ((code = go(world, o, s, error))) return code;
+        if (way == SWEPT) memcpy(s->first, s->change, (size_t)s->n * sizeof(double));
         e.elsewhere = s->q && shift_robots(s, a->end);
         if (s->q) for_trees(s->w, find_elsewhere, &e);
     }
+    e.elsewhere = false;
+    if (s->q && s->options->law == MOR_INVERSE_EXACT) for_trees(s->w, find_forced, &e);
+    if (e.elsewhere && (code = go(world, o, s, error))) return code;
     a->unique = s->unique, a->bounces = s->bounces, a->left = s->left;
     a->largest_change = 0.0;
     for (int i = 0; i < s->n; i++) a->largest_change = mor_max(a->largest_change, fabs(s->change[i]));
@@ -452,7 +483,8 @@ mor_code mor_world_inverse(mor_world* world, const double* q, const double* nu, 
     s.way = mor_arena_zero(o->arena, (size_t)world->body_count + 1, 1);
     s.turned = mor_arena_zero(o->arena, 3 * (size_t)world->body_count + 1, sizeof(double));
     s.shift = mor_arena_zero(o->arena, (size_t)n + 1, sizeof(double));
-    code = s.way && s.turned && s.shift ? invert(world, o, &s, error) : MOR_SYSTEM;
+    s.first = mor_arena_zero(o->arena, (size_t)n + 1, sizeof(double));
+    code = s.way && s.turned && s.shift && s.first ? invert(world, o, &s, error) : MOR_SYSTEM;
     return code == MOR_SYSTEM ? mor_fail(error, MOR_SYSTEM, "out of memory") : code;
 }
 

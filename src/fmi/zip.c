@@ -19,7 +19,7 @@ struct mor_zip {
     entry* entries;
     int count, capacity;
     uint64_t at;
-    bool failed;
+    bool failed, no_memory;
 };
 
 static uint32_t crc_of(const unsigned char* data, size_t size)
@@ -69,7 +69,7 @@ void mor_zip_add(mor_zip* z, const char* name, const void* data, size_t size)
         int capacity = 2 * z->capacity + 16;
         entry* entries = realloc(z->entries, (size_t)capacity * sizeof *entries);
         if (!entries) {
-            z->failed = true;
+            z->failed = z->no_memory = true;
             return;
         }
         z->entries = entries, z->capacity = capacity;
@@ -105,7 +105,9 @@ mor_code mor_zip_close(mor_zip* z, bool keep, mor_error* error)
     put_numbers(z, "42222442", (uint32_t[]){ 0x06054b50, 0, 0, count, count, length, start, 0 });
     bool good = keep && !z->failed;
     mor_code code = mor_output_close(z->file, z->path, good, error);
-    if (keep && z->failed && !code) code = mor_fail(error, MOR_SYSTEM, "%s: cannot write the archive", z->path);
+    if (keep && z->failed && !code)
+        code =
+            mor_fail(error, MOR_SYSTEM, "%s: %s", z->path, z->no_memory ? "out of memory" : "cannot write the archive");
     free(z->entries);
     free(z);
     return code;

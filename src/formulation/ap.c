@@ -2,11 +2,12 @@
  *
  *     0 <= p_n _|_ G_n' nu+ + d(psi)/dt >= 0        for contacts with psi < epsilon
  *
- * A contact within epsilon may not approach at all, so a body hovers at the distance where its contact
- * became active; penetration is not corrected. Contacts farther than epsilon, which the widened reach of
- * the collision stage may report, take no part. That is meant for steps whose ways are short beside epsilon: a contact
- * that would go deeper than ten times that in this step stops at the surface, as with st; else the body would come out
- * again where it likes, as fast as it came. A contact that bounces does so at the distance it has when the step begins:
+ * A contact within epsilon may not approach at all, so a body hovers at the distance where its contact became active;
+ * penetration is not corrected. Contacts farther than epsilon, which the widened reach of the collision stage may
+ * report, take no part. That is meant for steps whose ways are short beside epsilon: a contact that would go deeper
+ * than ten times that in this step stops at the surface, as with st; else the body would come out again where it
+ * likes, as fast as it came. Bodies thinner than that may pass each other (4 of 100 rods of 2 mm that turn by radians
+ * in a step, before a plate of 5 mm). A contact that bounces does so at the distance it has when the step begins:
  *
  *     G_n' nu+ + d(psi)/dt >= e |approach|          if it approaches faster than v_rest
  *

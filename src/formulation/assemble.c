@@ -12,9 +12,11 @@
  * Cost: linear in trees and contacts, plus sorting when the contacts come unsorted. */
 #include "formulation/assemble.h"
 
+#include "base/arena.h"
 #include "base/union_find.h"
 #include "formulation/island_systems.h"
 #include "formulation/rows.h"
+#include "formulation/stout.h"
 #include "model/each_tree.h"
 #include "model/support.h"
 
@@ -90,7 +92,7 @@ static bool sort_contacts(mor_step* step)
     bool sorted = true;
     for (int i = 1; i < n && sorted; i++) sorted = compare(&contacts[i - 1], &contacts[i]) <= 0;
     if (sorted) return true;
-    place* a = mor_arena_alloc(step->arena, 2 * (size_t)n * sizeof *a);
+    place* a = mor_arena_take(step->arena, 2 * (size_t)n * sizeof *a);
     if (!a) return false;
     place* b = a + n;
     const uint32_t sign = 0x80000000u; /* keeps the order of signed numbers */
@@ -142,6 +144,9 @@ static void prepare_tree(mor_step* k, int tree)
     const mor_tree* t = &k->w->trees[tree];
     t->kind->prepare(k->w, t, k->nu + t->offset, k->nu_free + t->offset, k->mass + k->mass_start[tree],
                      k->mass_inverse + k->mass_start[tree]);
+    if (k->stout && t->kind == &mor_tree_free)
+        mor_stout_mass(k->mass + k->mass_start[tree], k->mass + k->mass_start[tree],
+                       k->mass_inverse + k->mass_start[tree]);
 }
 
 /* Velocities, free velocities and mass blocks of every tree. */
@@ -149,7 +154,7 @@ static bool prepare_trees(mor_step* k)
 {
     mor_world* w = k->w;
     int dof = 0, mass = 0;
-    k->mass_start = mor_arena_alloc(k->arena, (size_t)w->tree_count * sizeof(int));
+    k->mass_start = mor_arena_take(k->arena, (size_t)w->tree_count * sizeof(int));
     if (!k->mass_start) return false;
     for (int i = 0; i < w->tree_count; i++) {
         w->trees[i].offset = dof;
@@ -160,11 +165,11 @@ static bool prepare_trees(mor_step* k)
         mass += block_size(&w->trees[i]);
     }
     k->dof = dof;
-    k->nu = mor_arena_alloc(k->arena, (size_t)dof * sizeof(double));
-    k->nu_free = mor_arena_alloc(k->arena, (size_t)dof * sizeof(double));
-    k->nu_new = mor_arena_alloc(k->arena, (size_t)dof * sizeof(double));
-    k->mass = mor_arena_alloc(k->arena, (size_t)mass * sizeof(double));
-    k->mass_inverse = mor_arena_alloc(k->arena, (size_t)mass * sizeof(double));
+    k->nu = mor_arena_take(k->arena, (size_t)dof * sizeof(double));
+    k->nu_free = mor_arena_take(k->arena, (size_t)dof * sizeof(double));
+    k->nu_new = mor_arena_take(k->arena, (size_t)dof * sizeof(double));
+    k->mass = mor_arena_take(k->arena, (size_t)mass * sizeof(double));
+    k->mass_inverse = mor_arena_take(k->arena, (size_t)mass * sizeof(double));
     if (!k->nu || !k->nu_free || !k->nu_new || !k->mass || !k->mass_inverse) return false;
     mark_touched(k);
     mor_support_mark(k);
@@ -188,15 +193,17 @@ static bool label_islands(mor_step* k, mor_island_lists* g)
     const mor_world* w = k->w;
     const mor_contact* contacts = k->contacts.data;
     int n = w->tree_count, cursor = 0;
-    int* parent = mor_arena_alloc(k->arena, (size_t)n * sizeof *parent);
+    int* parent = mor_arena_take(k->arena, (size_t)n * sizeof *parent);
     bool* touched = mor_arena_zero(k->arena, (size_t)n, sizeof *touched);
-    g->label = mor_arena_alloc(k->arena, (size_t)n * sizeof *g->label);
-    k->old = mor_arena_alloc(k->arena, (size_t)g->contact_count * sizeof *k->old);
-    if (!parent || !touched || !g->label || !k->old) return false;
+    g->label = mor_arena_take(k->arena, (size_t)n * sizeof *g->label);
+    k->old = mor_arena_take(k->arena, (size_t)g->contact_count * sizeof *k->old);
+    g->contact_trees = mor_arena_take(k->arena, (size_t)g->contact_count * sizeof *g->contact_trees);
+    if (!parent || !touched || !g->label || !k->old || !g->contact_trees) return false;
     mor_sets_begin(parent, n);
     for (int i = 0; i < g->contact_count; i++) {
         k->old[i] = remembered(k, &contacts[i], &cursor);
         int a = contact_tree(w, &contacts[i], 0), b = contact_tree(w, &contacts[i], 1);
+        g->contact_trees[i][0] = a, g->contact_trees[i][1] = b;
         int rows = contacts[i].rolling > 0.0 || contacts[i].drilling > 0.0 ? 6 : 3;
         g->row_total += rows, g->diagonals += rows * rows;
         if (a >= 0) touched[a] = true, g->coefficients += rows * w->trees[a].dof;
@@ -220,11 +227,10 @@ static bool label_islands(mor_step* k, mor_island_lists* g)
     return true;
 }
 
-static int contact_island(const mor_step* k, const mor_island_lists* g, int contact)
+static int contact_island(const mor_island_lists* g, int contact)
 {
-    const mor_contact* c = &((const mor_contact*)k->contacts.data)[contact];
-    int a = contact_tree(k->w, c, 0);
-    return g->label[a >= 0 ? a : contact_tree(k->w, c, 1)];
+    const int* tree = g->contact_trees[contact];
+    return g->label[tree[0] >= 0 ? tree[0] : tree[1]];
 }
 
 /* Where the list of every island begins. */
@@ -238,7 +244,7 @@ static bool count_members(mor_step* k, mor_island_lists* g)
     if (!g->tree_start || !g->contact_start || !g->row_start) return false;
     for (int i = 0; i < w->tree_count; i++)
         if (g->label[i] >= 0) g->tree_start[g->label[i] + 1]++;
-    for (int i = 0; i < g->contact_count; i++) g->contact_start[contact_island(k, g, i) + 1]++;
+    for (int i = 0; i < g->contact_count; i++) g->contact_start[contact_island(g, i) + 1]++;
     for (int i = 0; i < g->row_count; i++) g->row_start[g->label[g->rows[i].tree[0]] + 1]++;
     for (int i = 0; i < g->count; i++) {
         g->row_start[i + 1] += g->row_start[i];
@@ -253,11 +259,11 @@ static bool scatter_members(mor_step* k, mor_island_lists* g)
 {
     const mor_world* w = k->w;
     size_t n = (size_t)w->tree_count, filled = (size_t)g->count * sizeof(int);
-    g->local = mor_arena_alloc(k->arena, n * sizeof(int));
-    g->tree_list = mor_arena_alloc(k->arena, n * sizeof(int));
-    g->contact_list = mor_arena_alloc(k->arena, (size_t)g->contact_count * sizeof(int));
-    g->row_list = mor_arena_alloc(k->arena, (size_t)g->row_count * sizeof *g->row_list);
-    int* fill = mor_arena_alloc(k->arena, 3 * filled + 1);
+    g->local = mor_arena_take(k->arena, n * sizeof(int));
+    g->tree_list = mor_arena_take(k->arena, n * sizeof(int));
+    g->contact_list = mor_arena_take(k->arena, (size_t)g->contact_count * sizeof(int));
+    g->row_list = mor_arena_take(k->arena, (size_t)g->row_count * sizeof *g->row_list);
+    int* fill = mor_arena_take(k->arena, 3 * filled + 1);
     if (!g->local || !g->tree_list || !g->contact_list || !g->row_list || !fill) return false;
     int *trees = fill, *contacts = fill + g->count, *rows = contacts + g->count;
     memcpy(trees, g->tree_start, filled);
@@ -269,7 +275,7 @@ static bool scatter_members(mor_step* k, mor_island_lists* g)
         g->local[i] = trees[island] - g->tree_start[island];
         g->tree_list[trees[island]++] = i;
     }
-    for (int i = 0; i < g->contact_count; i++) g->contact_list[contacts[contact_island(k, g, i)]++] = i;
+    for (int i = 0; i < g->contact_count; i++) g->contact_list[contacts[contact_island(g, i)]++] = i;
     for (int i = 0; i < g->row_count; i++) g->row_list[rows[g->label[g->rows[i].tree[0]]]++] = &g->rows[i];
     return true;
 }

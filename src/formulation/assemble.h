@@ -16,9 +16,16 @@ double mor_contact_epsilon(const mor_world* world, const mor_contact* contact);
 
 /* Radius of the smaller of the two shapes of a contact [m]; 1 where there are none. */
 double mor_contact_size(const mor_world* world, const mor_contact* contact);
+/* What a loop over contacts has found of the last choice of planes; begins as { -1 }. */
+typedef struct mor_choice_depth {
+    int contact; /* one of the choice */
+    double depth;
+} mor_choice_depth;
+
 /* How deep in each other the two pieces of contact i of the list are [m], < 0 for a gap. Of contacts that offer a
- * choice of planes (group > 0) the plane that separates best counts, not each half-space alone. */
-double mor_contact_depth(const mor_contact* contacts, int count, int i);
+ * choice of planes (group > 0) the plane that separates best counts, not each half-space alone; `last` keeps it for the
+ * other contacts of the choice. */
+double mor_contact_depth(const mor_contact* contacts, int count, int i, mor_choice_depth* last);
 /* Fastest speed at which the rows of a step undo an overlap of something of that size, or of a limit [m/s, rad/s]. */
 double mor_recovery(const mor_world* world, double size);
 /* The same of a contact. 0 if the projection has left it deeper than it does where there is room: bodies pressed from
@@ -26,5 +33,7 @@ double mor_recovery(const mor_world* world, double size);
 double mor_contact_recovery(const mor_world* world, const mor_contact* contact);
 /* Contacts deeper than this share of the smaller shape's radius are moved apart after a step (step/project.c). */
 #define MOR_PROJECTED 1e-4
+/* The same of limits of joints: rad, and m for slides. */
+#define MOR_PROJECTED_LIMIT 1e-4
 
 #endif

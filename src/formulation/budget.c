@@ -147,12 +147,13 @@ static double* velocities_of(const mor_budget* k, const double* impulses, mor_ar
     return nu;
 }
 
-mor_report mor_budget_report(const mor_budget* k, const mor_answer* answer, int visits, mor_arena* arena)
+mor_report mor_budget_report(const mor_budget* k, const mor_answer* answer, const double* nu, int visits,
+                             mor_arena* arena)
 {
     const mor_system* s = k->s;
     mor_report report = { .status = MOR_APPROXIMATE, .iterations = visits };
     double* bias = mor_arena_alloc(arena, ((size_t)s->row_count + 1) * sizeof *bias);
-    const double* nu = velocities_of(k, answer->impulses, arena);
+    if (!nu) nu = velocities_of(k, answer->impulses, arena);
     if (!bias || !nu) return mor_report_no_memory();
     mor_bias_stewart_trinkle(s, bias);
     mor_problem exact = { .form = MOR_STEP_CONE, .size = s->row_count, .b = bias, .step = k->form };

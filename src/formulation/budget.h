@@ -34,8 +34,9 @@ void mor_budget_push_all(const mor_budget* k, const double* joints, double* v);
 void mor_budget_joints(const mor_budget* k, double share, double* impulses, double* v);
 /* answer->nu is the velocity of the end, dq how far the positions moved: fills answer->shift. */
 void mor_budget_positions(const mor_system* system, const double* dq, mor_answer* answer);
-/* The report, with the error that is left. */
-mor_report mor_budget_report(const mor_budget* k, const mor_answer* answer, int visits, mor_arena* arena);
+/* The report, with the error that is left. nu: nu_free + M^-1 G p of the impulses, NULL: not known. */
+mor_report mor_budget_report(const mor_budget* k, const mor_answer* answer, const double* nu, int visits,
+                             mor_arena* arena);
 /* mor_formulation.overlaps of these methods: they undo penetration by themselves, a part of it in each step. */
 bool mor_budget_overlaps(const void* options);
 

@@ -196,20 +196,23 @@ static bool same_shapes(const mor_contact* a, const mor_contact* b)
     return memcmp(a->body, b->body, sizeof a->body) == 0 && memcmp(a->shape, b->shape, sizeof a->shape) == 0;
 }
 
-double mor_contact_depth(const mor_contact* c, int count, int i)
+double mor_contact_depth(const mor_contact* c, int count, int i, mor_choice_depth* last)
 {
     if (c[i].group == 0) return -c[i].gap;
-    int first = i, last = i;
-    while (first > 0 && same_shapes(&c[first - 1], &c[i])) first--;
-    while (last + 1 < count && same_shapes(&c[last + 1], &c[i])) last++;
+    if (last->contact >= 0 && c[last->contact].group == c[i].group && same_shapes(&c[last->contact], &c[i]))
+        return last->depth;
+    int begin = i, end = i + 1;
+    while (begin > 0 && same_shapes(&c[begin - 1], &c[i])) begin--;
+    while (end < count && same_shapes(&c[end], &c[i])) end++;
     double best = -INFINITY;
-    for (int j = first; j <= last; j++) {
-        if (c[j].group != c[i].group) continue;
-        double least = c[j].gap;
-        for (int k = first; k <= last; k++)
+    for (int j = begin; j < end; j++) {
+        if (c[j].group != c[i].group || c[j].gap <= best) continue;
+        double least = c[j].gap; /* of its plane; a plane that is no better than the best is left at once */
+        for (int k = begin; k < end && least > best; k++)
             if (c[k].group == c[i].group && c[k].plane == c[j].plane) least = mor_min(least, c[k].gap);
         best = mor_max(best, least);
     }
+    *last = (mor_choice_depth){ i, -best };
     return -best;
 }
 
@@ -220,11 +223,15 @@ double mor_recovery(const mor_world* w, double size)
     return RECOVERED * size / w->h;
 }
 
-double mor_contact_recovery(const mor_world* w, const mor_contact* c)
+static double recovery_of(const mor_world* w, const mor_contact* c, double size)
 {
-    double size = mor_contact_size(w, c);
     bool jammed = w->options.gap_correction == MOR_GAP_PROJECTION && -c->gap > MOR_PROJECTED * size;
     return jammed ? 0.0 : mor_recovery(w, size);
+}
+
+double mor_contact_recovery(const mor_world* w, const mor_contact* c)
+{
+    return recovery_of(w, c, mor_contact_size(w, c));
 }
 
 /* A contact that has stuck since an earlier step gets the velocity that takes the two points where it stuck together
@@ -336,15 +343,31 @@ int mor_contact_dim(const mor_world* w, const mor_contact* c)
     return c->friction > 0.0 ? w->dimension : 1;
 }
 
+/* What the contact has of its shapes and its normal, mostly those of the contact before. */
+static const mor_pair_rows* pair_rows(mor_row_builder* k, const mor_contact* c)
+{
+    const mor_world* w = k->step->w;
+    mor_pair_rows* p = &k->pair;
+    const mor_contact* before = p->of;
+    p->of = c;
+    if (before && same_shapes(before, c) && memcmp(&before->normal, &c->normal, sizeof c->normal) == 0) {
+        if (w->options.friction_align == 1) mor_contact_tangents(w, c, &p->t, &p->o); /* by slip */
+        return p;
+    }
+    mor_contact_tangents(w, c, &p->t, &p->o);
+    p->size = mor_contact_size(w, c);
+    p->epsilon = mor_contact_epsilon(w, c);
+    return p;
+}
+
 /* Adds the contact as the next block of the island under construction. */
 void mor_add_contact_rows(mor_row_builder* k, int index, const mor_contact* old)
 {
     const mor_world* w = k->step->w;
     mor_contact* c = &((mor_contact*)k->step->contacts.data)[index];
     int dim = mor_contact_dim(w, c);
-    mor_vec3 direction[3];
-    direction[0] = c->normal;
-    mor_contact_tangents(w, c, &direction[1], &direction[2]);
+    const mor_pair_rows* pair = pair_rows(k, c);
+    const mor_vec3 direction[3] = { c->normal, pair->t, pair->o };
     mor_vec3 middle = mor_lerp(c->point[0], c->point[1], 0.5);
 
     mor_block* block = &k->blocks[k->block_count];
@@ -360,9 +383,9 @@ void mor_add_contact_rows(mor_row_builder* k, int index, const mor_contact* old)
                               .impact = c->impact,
                               .tangential = c->tangential,
                               /* gaps of separating planes are negative where another plane separates */
-                              .recovery =
-                                  w->collision->planes || k->step->relinearised ? INFINITY : mor_contact_recovery(w, c),
-                              .epsilon = mor_contact_epsilon(w, c),
+                              .recovery = w->collision->planes || k->step->relinearised ? INFINITY
+                                                                                        : recovery_of(w, c, pair->size),
+                              .epsilon = pair->epsilon,
                               .group = c->group,
                               .plane = c->plane,
                               .held = c->held,
@@ -370,7 +393,7 @@ void mor_add_contact_rows(mor_row_builder* k, int index, const mor_contact* old)
     if (w->formulation->accelerations)
         contact_acceleration(w, c, middle, direction, dim, row->acceleration, row->centripetal);
     if (dim > 3) {
-        row->turning = mor_contact_size(w, c);
+        row->turning = pair->size;
         block->mu_roll = c->rolling / row->turning, block->mu_drill = c->drilling / row->turning;
     }
     unsigned done = contact_sides(k, c, middle, direction, block, row);

@@ -4,6 +4,13 @@
 
 #include "formulation/rows.h"
 
+/* What contacts of the same shapes along the same normal share. */
+typedef struct mor_pair_rows {
+    const mor_contact* of; /* the last one; NULL: none yet */
+    mor_vec3 t, o;
+    double size, epsilon; /* mor_contact_size, mor_contact_epsilon */
+} mor_pair_rows;
+
 /* An island under construction. Numbers in blocks and entries are relative to the island. */
 typedef struct mor_row_builder {
     const mor_step* step;
@@ -19,6 +26,7 @@ typedef struct mor_row_builder {
     double* six;        /* responses of the six velocities of a body (mor_tree_kind.respond6), row by row, and scratch
                            for eight */
     const mor_body* of; /* whose they are; NULL: nobody's */
+    mor_pair_rows pair; /* of the contact before */
 } mor_row_builder;
 
 /* Adds contact number `index` of the step as the next block; `old` is the same contact in the last step, or NULL. */

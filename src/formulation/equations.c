@@ -24,6 +24,7 @@
  * Cost: O(fill); no memory but the arena's. */
 #include "formulation/equations.h"
 
+#include "base/arena.h"
 #include "base/elementary.h"
 #include "linalg/block_cholesky.h"
 #include "linalg/rows.h"
@@ -156,12 +157,12 @@ static double iterate(const mor_step_form* step, const mor_equations* q, double 
 static mor_equations* factor_blocks(const mor_step_form* step, const bool* active, double e, mor_arena* arena)
 {
     mor_equations* q = mor_arena_zero(arena, 1, sizeof *q);
-    int* dims = mor_arena_alloc(arena, (size_t)step->block_count * sizeof *dims);
+    int* dims = mor_arena_take(arena, (size_t)step->block_count * sizeof *dims);
     int count = 0, n = 0;
     if (!q || !dims) return NULL;
     q->e = e;
-    q->number = mor_arena_alloc(arena, (size_t)step->block_count * sizeof *q->number);
-    q->offset = mor_arena_alloc(arena, ((size_t)step->block_count + 1) * sizeof *q->offset);
+    q->number = mor_arena_take(arena, (size_t)step->block_count * sizeof *q->number);
+    q->offset = mor_arena_take(arena, ((size_t)step->block_count + 1) * sizeof *q->offset);
     if (!q->number || !q->offset) return NULL;
     for (int i = 0; i < step->block_count; i++) {
         bool mine = active ? active[i] : step->blocks[i].kind == MOR_BLOCK_EQUATION;
@@ -174,16 +175,16 @@ static mor_equations* factor_blocks(const mor_step_form* step, const bool* activ
     }
     q->n = n;
     if (n == 0) return q;
-    q->shift = mor_arena_alloc(arena, (size_t)n * sizeof *q->shift);
-    q->x = mor_arena_alloc(arena, (size_t)n * sizeof *q->x);
-    q->r = mor_arena_alloc(arena, (size_t)n * sizeof *q->r);
-    q->room = mor_arena_alloc(arena, ((size_t)step->dof + 3 * (size_t)n) * sizeof *q->room);
+    q->shift = mor_arena_take(arena, (size_t)n * sizeof *q->shift);
+    q->x = mor_arena_take(arena, (size_t)n * sizeof *q->x);
+    q->r = mor_arena_take(arena, (size_t)n * sizeof *q->r);
+    q->room = mor_arena_take(arena, ((size_t)step->dof + 3 * (size_t)n) * sizeof *q->room);
     int entries = 0;
     for (int i = 0; i < step->block_count; i++) {
         const mor_block* b = &step->blocks[i];
         if (b->entry + b->entry_count > entries) entries = b->entry + b->entry_count;
     }
-    int* lists = mor_arena_alloc(arena, ((size_t)step->tree_count + 2 * (size_t)entries + 1) * sizeof *lists);
+    int* lists = mor_arena_take(arena, ((size_t)step->tree_count + 2 * (size_t)entries + 1) * sizeof *lists);
     q->factor = mor_block_cholesky_create(count, dims, arena);
     bool ok = q->shift && q->x && q->r && q->room && q->factor && lists &&
               assemble(step, q, lists, lists + step->tree_count, lists + step->tree_count + entries);
@@ -290,10 +291,10 @@ void mor_equations_guess(const mor_step_form* step, mor_equations* equations, do
         any = step->blocks[step->block_count - 1 - i].kind != MOR_BLOCK_CONTACT;
     if (!any) return;
     size_t mark = mor_arena_mark(arena);
-    double* trial = mor_arena_alloc(arena, (size_t)step->row_count * sizeof *trial);
-    double* u = mor_arena_alloc(arena, (size_t)step->row_count * sizeof *u);
-    double* nu = mor_arena_alloc(arena, (size_t)step->dof * sizeof *nu);
-    bool* active = mor_arena_alloc(arena, (size_t)step->block_count * sizeof *active);
+    double* trial = mor_arena_take(arena, (size_t)step->row_count * sizeof *trial);
+    double* u = mor_arena_take(arena, (size_t)step->row_count * sizeof *u);
+    double* nu = mor_arena_take(arena, (size_t)step->dof * sizeof *nu);
+    bool* active = mor_arena_take(arena, (size_t)step->block_count * sizeof *active);
     bool good = trial && u && nu && active;
     double left = 0.0;
     if (good) memcpy(trial, p, (size_t)step->row_count * sizeof *trial);

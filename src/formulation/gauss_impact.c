@@ -261,6 +261,25 @@ mor_report mor_gauss_impact_solve(const mor_system* s, const bool* touching, mor
 
 /* ----------------------------------------------------------------------------- projection */
 
+#define TURN 0.5 /* rad a projection may turn something by */
+
+/* The part of delta that moves nothing farther than it is deep: contacts next to a hinge ask for far more, and joints
+ * that hold a body in another one have no answer. */
+static double trusted(const mor_world* w, const mor_island* island, const double* delta, double deepest)
+{
+    double part = 1.0;
+    for (int t = 0; t < island->system.tree_count; t++) {
+        const mor_tree* tree = &w->trees[island->tree_of[t]];
+        const bool floats = tree->robot && tree->dof > mor_robot_joint_count(tree->robot->model);
+        const int linear = tree->body >= 0 ? (w->dimension == 2 ? 2 : 3) : floats ? 3 : 0;
+        for (int d = 0; d < tree->dof; d++) {
+            const double x = fabs(delta[island->system.trees[t].offset + d]), most = d < linear ? deepest : TURN;
+            if (!(x * part <= most)) part = isfinite(x) ? most / x : 0.0;
+        }
+    }
+    return part;
+}
+
 /* Contacts of an island deeper than `touch` are moved half of the way out: minimise delta'M delta/2 with G_n'delta >=
  * -psi/2, the others no deeper than `touch`. Half, because a point that is moved out too far (the rows are linear)
  * would be in the air for the next step, whose business the impact and the forces are. */
@@ -306,6 +325,8 @@ static double project_island(mor_world* w, const mor_island* island, double touc
         }
     mor_gauss_expand(&g, z, p);
     mor_step_velocity(&g.problem.step, p, delta);
+    const double part = trusted(w, island, delta, deepest);
+    for (int i = 0; i < s->dof; i++) delta[i] *= part;
     for (int t = 0; t < s->tree_count; t++) {
         const mor_tree* tree = &w->trees[island->tree_of[t]];
         *work += mor_tree_move(w, tree, delta + s->trees[t].offset);

@@ -1,4 +1,9 @@
-/* Contacts between two links of one robot whose gap no motion of its joints changes: links of a planar linkage that
+/* Contacts that no motion changes.
+ *
+ * Bodies that welds (joints of type fixed) hold together, or to the world: their contacts could only contradict the
+ * welds. A body that is welded to the world below the floor stays there, and what lies on it is carried.
+ *
+ * Contacts between two links of one robot whose gap no motion of its joints changes: links of a planar linkage that
  * slide past each other face to face, a tool in its holder. The row of such a contact,
  *
  *     G_n' = n' (J_1 - J_0),
@@ -32,6 +37,25 @@ static bool is_immovable(const mor_tree* t, const mor_body* const body[2], const
     return square(row, t->dof) <= NOTHING * NOTHING * size;
 }
 
+/* The set of a body: bodies point to another of theirs, the last to itself. */
+static int set_of(const mor_body* bodies, int slot)
+{
+    while (slot >= 0 && bodies[slot].weld != slot) slot = bodies[slot].weld;
+    return slot;
+}
+
+void mor_find_welds(mor_body* bodies, int body_count, const mor_joint* joints, int joint_count)
+{
+    for (int i = 0; i < body_count; i++) bodies[i].weld = bodies[i].tree < 0 && bodies[i].kind == MOR_FIXED ? -1 : i;
+    for (int i = 0; i < joint_count; i++) {
+        if (joints[i].def.kind != MOR_JOINT_FIXED) continue;
+        const int a = set_of(bodies, joints[i].body[0]), b = set_of(bodies, joints[i].body[1]);
+        const int first = a < b ? a : b, last = a < b ? b : a;
+        if (last >= 0) bodies[last].weld = first;
+    }
+    for (int i = 0; i < body_count; i++) bodies[i].weld = set_of(bodies, i);
+}
+
 bool mor_drop_immovable(const mor_step* k, mor_buffer* contacts)
 {
     const mor_world* w = k->w;
@@ -49,7 +73,7 @@ bool mor_drop_immovable(const mor_step* k, mor_buffer* contacts)
             drop = is_immovable(t, body, &c[i], row);
             mor_arena_release(k->arena, mark);
         }
-        if (drop) continue;
+        if (drop || (body[0]->weld == body[1]->weld && body[0] != body[1])) continue;
         if (kept != i) c[kept] = c[i];
         kept++;
     }

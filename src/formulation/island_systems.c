@@ -8,6 +8,8 @@
  * Rows of robots are made with scratch in the robot: islands with anything but free bodies are one part each. */
 #include "formulation/island_systems.h"
 
+#include "base/arena.h"
+#include "base/elementary.h"
 #include "base/workers.h"
 #include "formulation/contact_rows.h"
 #include "formulation/kept_rows.h"
@@ -50,32 +52,32 @@ static bool make_arrays(writer* k)
     size_t contacts = (size_t)g->contact_count, n = contacts + (size_t)g->row_count, dof = (size_t)step->dof;
     mor_row_builder* b = &k->rows;
     *b = (mor_row_builder){ .step = step, .local = g->local };
-    b->rows = mor_arena_alloc(arena, n * sizeof *b->rows);
-    b->blocks = mor_arena_alloc(arena, n * sizeof *b->blocks);
-    b->entries = mor_arena_alloc(arena, 3 * n * sizeof *b->entries);
-    b->jacobian = mor_arena_alloc(arena, (size_t)g->coefficients * sizeof(double));
-    b->response = mor_arena_alloc(arena, (size_t)g->coefficients * sizeof(double));
-    b->diagonal = mor_arena_alloc(arena, (size_t)g->diagonals * sizeof(double));
+    b->rows = mor_arena_take(arena, n * sizeof *b->rows);
+    b->blocks = mor_arena_take(arena, n * sizeof *b->blocks);
+    b->entries = mor_arena_take(arena, 3 * n * sizeof *b->entries);
+    b->jacobian = mor_arena_take(arena, (size_t)g->coefficients * sizeof(double));
+    b->response = mor_arena_take(arena, (size_t)g->coefficients * sizeof(double));
+    b->diagonal = mor_arena_take(arena, (size_t)g->diagonals * sizeof(double));
     b->bias = mor_arena_zero(arena, (size_t)g->row_total, sizeof(double));
-    b->diagonal_start = mor_arena_alloc(arena, n * sizeof(int));
+    b->diagonal_start = mor_arena_take(arena, n * sizeof(int));
     bool ok =
         b->rows && b->blocks && b->entries && b->jacobian && b->response && b->diagonal && b->bias && b->diagonal_start;
     for (int i = 0; i < w->tree_count; i++)
         if (w->trees[i].kind->respond6 && w->trees[i].dof > k->widest) k->widest = w->trees[i].dof;
-    if (k->widest) b->six = mor_arena_alloc(arena, 14 * (size_t)(k->widest * step->threads) * sizeof(double));
+    if (k->widest) b->six = mor_arena_take(arena, 14 * (size_t)(k->widest * step->threads) * sizeof(double));
     if (contacts && (step->geometry || w->formulation->geometry || w->on_solve)) {
-        b->geometry = mor_arena_alloc(arena, contacts * sizeof *b->geometry);
+        b->geometry = mor_arena_take(arena, contacts * sizeof *b->geometry);
         ok = ok && b->geometry;
     }
-    k->trees = mor_arena_alloc(arena, (size_t)w->tree_count * sizeof *k->trees);
-    k->nu = mor_arena_alloc(arena, dof * sizeof(double));
-    k->nu_free = mor_arena_alloc(arena, dof * sizeof(double));
-    k->answer = mor_arena_alloc(arena, dof * sizeof(double));
+    k->trees = mor_arena_take(arena, (size_t)w->tree_count * sizeof *k->trees);
+    k->nu = mor_arena_take(arena, dof * sizeof(double));
+    k->nu_free = mor_arena_take(arena, dof * sizeof(double));
+    k->answer = mor_arena_take(arena, dof * sizeof(double));
     k->shift = mor_arena_zero(arena, dof, sizeof(double));
     k->impulses = mor_arena_zero(arena, (size_t)g->row_total, sizeof(double));
     k->held = mor_arena_zero(arena, contacts, sizeof(bool));
-    k->places = mor_arena_alloc(arena, (size_t)g->count * sizeof *k->places);
-    k->parts = mor_arena_alloc(arena, ((size_t)g->count + contacts / PART) * sizeof *k->parts);
+    k->places = mor_arena_take(arena, (size_t)g->count * sizeof *k->places);
+    k->parts = mor_arena_take(arena, ((size_t)g->count + contacts / PART) * sizeof *k->parts);
     step->islands = mor_arena_zero(arena, (size_t)g->count, sizeof *step->islands);
     ok = ok && k->places && k->parts && k->held && (b->six || !k->widest);
     return ok && k->trees && k->nu && k->nu_free && k->answer && k->shift && k->impulses && step->islands;
@@ -83,13 +85,13 @@ static bool make_arrays(writer* k)
 
 /* ----------------------------------------------------------------------------------- counting */
 
-static void count_contact(const mor_world* w, const mor_contact* c, place* n)
+static void count_contact(const mor_world* w, const mor_contact* c, const int trees[2], place* n)
 {
     int dim = mor_contact_dim(w, c);
     n->rows += dim;
     n->diagonals += dim * dim;
     for (int side = 0; side < 2; side++) {
-        int tree = w->bodies[w->order[c->body[side]]].tree;
+        int tree = trees[side];
         if (tree < 0) continue;
         n->entries++; /* two links of one robot have one, and the room of the other is scratch */
         n->coefficients += dim * w->trees[tree].dof;
@@ -127,7 +129,8 @@ static void count_island(writer* k, int i, bool whole, place* at)
             if (c > begin) k->parts[k->part_count - 1].last = c;
             k->parts[k->part_count++] = (part){ i, c, end, n };
         }
-        count_contact(w, &contacts[g->contact_list[c]], &n);
+        const int number = g->contact_list[c];
+        count_contact(w, &contacts[number], g->contact_trees[number], &n);
     }
     if (begin == end) k->parts[k->part_count++] = (part){ i, begin, end, n };
     for (int r = g->row_start[i]; r < g->row_start[i + 1]; r++) count_joint(w, g->row_list[r], &n);
@@ -144,7 +147,9 @@ static void count_island(writer* k, int i, bool whole, place* at)
 /* What a system has of the world and its methods. */
 static mor_system empty_system(const mor_world* w)
 {
-    double v_rest = w->options.v_rest >= 0.0 ? w->options.v_rest : 2.0 * mor_norm(w->gravity) * w->h;
+    /* approaches slower than velocities are known are none: contacts that move together would bounce without end */
+    double v_rest = mor_max(w->options.v_rest >= 0.0 ? w->options.v_rest : 2.0 * mor_norm(w->gravity) * w->h,
+                            w->solver_options.tol);
     return (mor_system){ .h = w->h,
                          .time = w->time,
                          .gravity = w->gravity,
@@ -206,21 +211,21 @@ static void begin_island(writer* k, int i)
     const place* at = &k->places[i];
     mor_island* island = &k->step->islands[i];
     mor_system* s = &island->system;
-    mor_row_builder b = island_rows(k, i);
+    const mor_row_builder* all = &k->rows;
+    const int contacts = g->contact_start[i], blocks = contacts + g->row_start[i];
     s->trees = k->trees + g->tree_start[i];
     s->nu = k->nu + at->dof;
     s->nu_free = k->nu_free + at->dof;
-    s->contacts = b.rows;
-    s->geometry = b.geometry;
+    s->contacts = all->rows + contacts;
+    s->geometry = all->geometry ? all->geometry + contacts : NULL;
     s->block_count = s->contact_count + island->row_block_count;
-    s->blocks = b.blocks;
-    s->entries = b.entries;
-    s->jacobian = b.jacobian;
-    s->response = b.response;
-    s->diagonal = k->step->equations ? NULL : b.diagonal;
-    s->diagonal_start = b.diagonal_start;
-    s->bias = b.bias;
-    island->bias = b.bias;
+    s->blocks = all->blocks + blocks;
+    s->entries = all->entries + at->entries;
+    s->jacobian = all->jacobian + at->coefficients;
+    s->response = all->response + at->coefficients;
+    s->diagonal = k->step->equations ? NULL : all->diagonal + at->diagonals;
+    s->diagonal_start = all->diagonal_start + blocks;
+    s->bias = island->bias = all->bias + at->rows;
     island->answer = (mor_answer){ k->answer + at->dof, k->impulses + at->rows, k->held + g->contact_start[i], NULL,
                                    k->shift + at->dof };
 }
@@ -303,6 +308,8 @@ bool mor_write_islands(mor_step* step, const mor_island_lists* g)
         island->row_block_count = g->row_start[i + 1] - g->row_start[i];
         island->wide = island->row_block_count > 0 && !w->stored &&
                        mor_rows_hold(w, island->rows, island->row_block_count, step->beside);
+        island->stuck = island->row_block_count > 0 && !w->stored && !island->wide && !step->beside &&
+                        s->contact_count > 0 && mor_rows_stuck(w, island->rows, island->row_block_count);
         if (w->joints.count && !w->stored && !step->equations)
             mor_springs_settle(step, island->rows, island->row_block_count, island->tree_of, s->tree_count,
                                s->contact_count > 0 || island->wide);

@@ -14,6 +14,7 @@ typedef struct mor_island_lists {
     int* local; /* tree -> its number in the island */
     int *tree_start, *tree_list;
     int *contact_start, *contact_list;
+    int (*contact_trees)[2]; /* of every contact, -1: a body that nothing moves */
     int* row_start;
     mor_row_block** row_list;
     mor_row_block* rows;

@@ -13,6 +13,7 @@
  * Cost: O(fill of W), linear for trees; no memory but the arena's. */
 #include "formulation/linkage.h"
 
+#include "base/arena.h"
 #include "base/elementary.h"
 #include "base/union_find.h"
 #include "linalg/block_cholesky.h"
@@ -84,11 +85,11 @@ static bool collect(work* k)
     mor_world* w = k->w;
     mor_joint* joints = w->joints.data;
     size_t n = (size_t)w->joints.count;
-    int* at = mor_arena_alloc(k->arena, (size_t)w->tree_count * sizeof *at);
-    k->joints = mor_arena_alloc(k->arena, n * sizeof *k->joints);
-    k->bodies = mor_arena_alloc(k->arena, 2 * n * sizeof *k->bodies);
-    k->next = mor_arena_alloc(k->arena, 2 * n * sizeof *k->next);
-    k->dims = mor_arena_alloc(k->arena, n * sizeof *k->dims);
+    int* at = mor_arena_take(k->arena, (size_t)w->tree_count * sizeof *at);
+    k->joints = mor_arena_take(k->arena, n * sizeof *k->joints);
+    k->bodies = mor_arena_take(k->arena, 2 * n * sizeof *k->bodies);
+    k->next = mor_arena_take(k->arena, 2 * n * sizeof *k->next);
+    k->dims = mor_arena_take(k->arena, n * sizeof *k->dims);
     if (!at || !k->joints || !k->bodies || !k->next || !k->dims) return false;
     for (int t = 0; t < w->tree_count; t++) at[t] = -1;
     for (int i = 0; i < w->joints.count; i++) {
@@ -116,9 +117,9 @@ static bool collect(work* k)
 /* Which joints are connected. */
 static bool label(work* k)
 {
-    int* parent = mor_arena_alloc(k->arena, (size_t)k->body_count * sizeof *parent);
-    int* number = mor_arena_alloc(k->arena, (size_t)k->body_count * sizeof *number);
-    k->linkages = mor_arena_alloc(k->arena, (size_t)k->body_count * sizeof *k->linkages);
+    int* parent = mor_arena_take(k->arena, (size_t)k->body_count * sizeof *parent);
+    int* number = mor_arena_take(k->arena, (size_t)k->body_count * sizeof *number);
+    k->linkages = mor_arena_take(k->arena, (size_t)k->body_count * sizeof *k->linkages);
     if (!parent || !number || !k->linkages) return false;
     mor_sets_begin(parent, k->body_count);
     for (int i = 0; i < k->joint_count; i++) {
@@ -153,10 +154,10 @@ static void look_at_body(work* k, int number)
 #define THREE(v) ((mor_four){ (v).x, (v).y, (v).z, 0.0 })
 #define ALL(x) ((mor_four){ x, x, x, x })
 
-static inline void put_three(mor_four v, double* to)
+MOR_ALWAYS_INLINE void put_three(const mor_four* v, double* to)
 {
-    MOR_TWO_TO(to) = __builtin_shufflevector(v, v, 0, 1);
-    to[2] = v[2];
+    MOR_TWO_TO(to) = __builtin_shufflevector(*v, *v, 0, 1);
+    to[2] = (*v)[2];
 }
 
 /* G' and M^-1 G of a joint on the body of one side, which is at x; adds the squares of the rows to size. */
@@ -178,10 +179,11 @@ MOR_ALWAYS_INLINE void write_side_body(const joint_rows* j, int side, const join
             m = __builtin_shufflevector(r, r, 1, 2, 0, 3) * __builtin_shufflevector(e, e, 2, 0, 1, 3) -
                 __builtin_shufflevector(r, r, 2, 0, 1, 3) * __builtin_shufflevector(e, e, 1, 2, 0, 3);
         }
-        put_three(c, J);
-        put_three(m, J + 3);
-        put_three(mass * c, Y);
-        put_three(first * ALL(m[0]) + second * ALL(m[1]) + third * ALL(m[2]), Y + 3);
+        const mor_four push = mass * c, turn = first * ALL(m[0]) + second * ALL(m[1]) + third * ALL(m[2]);
+        put_three(&c, J);
+        put_three(&m, J + 3);
+        put_three(&push, Y);
+        put_three(&turn, Y + 3);
         const mor_four squares = c * c + m * m;
         size[d] += squares[0] + squares[1] + squares[2];
     }
@@ -243,9 +245,9 @@ MOR_WIDE(static, bool, couple, (work * k), (k))
 
 static bool make(work* k)
 {
-    double* numbers = mor_arena_alloc(k->arena, 24 * (size_t)k->row_count * sizeof *numbers);
+    double* numbers = mor_arena_take(k->arena, 24 * (size_t)k->row_count * sizeof *numbers);
     double* vectors =
-        mor_arena_alloc(k->arena, (12 * (size_t)k->body_count + 2 * (size_t)k->row_count) * sizeof(double));
+        mor_arena_take(k->arena, (12 * (size_t)k->body_count + 2 * (size_t)k->row_count) * sizeof(double));
     k->factor = mor_block_cholesky_create(k->joint_count, k->dims, k->arena);
     if (!numbers || !vectors || !k->factor) return false;
     k->nu = vectors;
@@ -370,7 +372,7 @@ static bool correct(work* k, double tolerance)
     if (k->joint_count == 0) return true;
     if (!label(k) || !make(k)) return false;
     size_t bytes = 6 * (size_t)k->body_count * sizeof(double);
-    double* was = mor_arena_alloc(k->arena, bytes);
+    double* was = mor_arena_take(k->arena, bytes);
     if (!was) return false;
     memcpy(was, k->nu, bytes);
     rates(k);

@@ -12,6 +12,7 @@
 #include "collision/pair_table.h"
 #include "formulation/rows.h"
 #include "formulation/peg_planes.h"
+#include "formulation/stout.h"
 
 #include <math.h>
 #include <string.h>
@@ -177,8 +178,39 @@ static bool collect(const mor_step* step, const mor_island* island, bool full, r
     return true;
 }
 
+/* The mass blocks of the island, those of free bodies stout. NULL: out of memory. */
+static const mor_tree_block* stout_trees(const mor_world* w, const mor_island* island, mor_arena* arena)
+{
+    const mor_system* s = &island->system;
+    mor_tree_block* trees = mor_arena_alloc(arena, (size_t)s->tree_count * sizeof *trees);
+    double* room = mor_arena_alloc(arena, (size_t)s->tree_count * 72 * sizeof *room);
+    if (!trees || !room) return NULL;
+    for (int t = 0; t < s->tree_count; t++, room += 72) {
+        trees[t] = s->trees[t];
+        if (w->trees[island->tree_of[t]].kind != &mor_tree_free) continue;
+        mor_stout_mass(s->trees[t].mass, room, room + 36);
+        trees[t].mass = room, trees[t].mass_inverse = room + 36;
+    }
+    return trees;
+}
+
+/* c M^-1 of a row, with the masses `trees` of the island. */
+static void response(const mor_step* step, int tree, const mor_tree_block* own, const double* c, double* out)
+{
+    if (step->w->trees[tree].kind != &mor_tree_free) {
+        mor_tree_response(step, tree, c, out);
+        return;
+    }
+    for (int j = 0; j < 6; j++) {
+        double sum = 0.0;
+        for (int i = 0; i < 6; i++) sum += c[i] * own->mass_inverse[6 * i + j];
+        out[j] = sum;
+    }
+}
+
 /* Writes the frictionless step problem of the rows and solves it for dq. */
-static bool solve(const mor_step* step, const mor_island* island, const rows* list, mor_arena* arena, double* dq)
+static bool solve(const mor_step* step, const mor_island* island, const mor_tree_block* trees, const rows* list,
+                  mor_arena* arena, double* dq)
 {
     const mor_world* w = step->w;
     const mor_system* s = &island->system;
@@ -206,10 +238,11 @@ static bool solve(const mor_step* step, const mor_island* island, const rows* li
             if (b->tree < 0) continue;
             int local = 0;
             while (island->tree_of[local] != b->tree) local++;
-            const mor_tree_block* t = &s->trees[local];
+            const mor_tree_block* t = &trees[local];
             const mor_tree* tree = &w->trees[b->tree];
             tree->kind->row(tree, b, mor_sub(r->point, b->x), r->n, side ? 1.0 : -1.0, J + coefs);
-            mor_tree_response(step, b->tree, J + coefs, Y + coefs);
+            if (trees == s->trees) mor_tree_response(step, b->tree, J + coefs, Y + coefs);
+            else response(step, b->tree, t, J + coefs, Y + coefs);
             for (int c = 0; c < t->dof; c++) diagonal[i] += Y[coefs + c] * J[coefs + c];
             entries[entry_count++] = (mor_entry){ local, coefs };
             blocks[i].entry_count++;
@@ -219,8 +252,8 @@ static bool solve(const mor_step* step, const mor_island* island, const rows* li
     mor_problem problem = { .form = MOR_STEP_PYRAMID,
                             .size = n,
                             .b = bias,
-                            .step = { s->tree_count, s->dof, s->trees, zero, n, n, blocks, entries, J, Y, diagonal,
-                                      starts, bias } };
+                            .step = { s->tree_count, s->dof, trees, zero, n, n, blocks, entries, J, Y, diagonal, starts,
+                                      bias } };
     mor_solve_options o = mor_solve_options_default();
     o.tol = 1e-14;
     o.warm = false;
@@ -264,7 +297,11 @@ double mor_peg_project(mor_step* step, const void* options, double* work)
             bool go = dq && collect(step, island, pass > 0, &list);
             if (pass == 0) raw = mor_max(raw, list.raw);
             if (pass == 0 && go && list.deepest > 0.0) go = collect(step, island, true, &list);
-            go = go && list.deepest > 0.0 && solve(step, island, &list, arena, dq);
+            go = go && list.deepest > 0.0 && solve(step, island, island->system.trees, &list, arena, dq);
+            if (go && mor_turns_far(step->w, island, dq)) {
+                const mor_tree_block* trees = stout_trees(step->w, island, arena);
+                go = trees && solve(step, island, trees, &list, arena, dq);
+            }
             if (go) *work += move(step->w, island, dq);
             mor_arena_release(arena, mark);
             if (!go) break;

@@ -29,7 +29,7 @@
 #define TOL 1e-9   /* the group's tolerance over its size */
 #define FAR 1e-3   /* of the size: an overlap worth another solve where a face is held */
 #define NEAR 0.02  /* of the size: the linear model of an edge pair farther than this cannot be that wrong in a step */
-enum { ROOM = 256, REPLACEMENTS = 10, SAMPLES = 400 };
+enum { ROOM = 256, REPLACEMENTS = 10, SAMPLES = 2000 };
 
 /* Velocity of a body in the trial step. */
 static void trial_velocity(const mor_system* s, const mor_contact_side* b, const double* nu, mor_vec3* vel,
@@ -202,16 +202,6 @@ static void trial_planes(const trial_pair* t, double window, mor_feature_set* al
     mor_features_pair(t->shape[0], &t->pose[0], t->shape[1], &t->pose[1], t->piece, &query, cache, all);
 }
 
-double mor_peg_trial_separation(const mor_peg* peg, int g, const double* nu)
-{
-    trial_pair t;
-    mor_feature_set all;
-    if (!at_trial(peg, &peg->groups[g], nu, &t)) return -HUGE_VAL;
-    trial_planes(&t, 2.0, &all);
-    return mor_min(all.separation,
-                   2.0 * mor_min(t.shape[0]->radius, t.shape[1]->radius)); /* farther apart: not looked for */
-}
-
 /* Least width of a shape between one of its faces and what is farthest behind it; not for half-spaces and chains, which
  * have no other side, nor where it would cost too much. */
 static double thickness(const mor_geometry* g)
@@ -277,6 +267,22 @@ static bool first_overlap(trial_pair* t, const mor_peg_plane* plane, double h, m
     }
     pose_at(t, now);
     return true;
+}
+
+double mor_peg_trial_separation(const mor_peg* peg, int g, const double* nu)
+{
+    const mor_peg_group* group = &peg->groups[g];
+    trial_pair t;
+    mor_feature_set all;
+    if (!at_trial(peg, group, nu, &t)) return -HUGE_VAL;
+    if (turns_far(peg, group, t.contact->side, nu)) {
+        const mor_peg_plane* plane = &peg->planes[group->choice >= 0 ? group->choice : group->last];
+        if (first_overlap(&t, plane, peg->s->h, &all)) return all.separation; /* apart at the end, on the other side */
+        pose_at(&t, peg->s->h);
+    }
+    trial_planes(&t, 2.0, &all);
+    return mor_min(all.separation,
+                   2.0 * mor_min(t.shape[0]->radius, t.shape[1]->radius)); /* farther apart: not looked for */
 }
 
 bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const mor_answer* answer, mor_peg_trial* t)

@@ -13,6 +13,7 @@
  * any stiffness (model/tree.c: `spring`). Damping of robots' joints is in their mass block. */
 #include "formulation/rows.h"
 
+#include "base/arena.h"
 #include "base/elementary.h"
 #include "formulation/assemble.h"
 #include "linalg/rows.h"
@@ -123,13 +124,20 @@ static mor_row_block* coordinate_row(collector* c, const mor_robot* r, mor_block
     return b;
 }
 
+/* How fast the rows take back what a limit is exceeded by [rad/s, m/s]. What a projection has left, because contacts or
+ * other limits are in the way, stays: rows that ask for it contradict them. */
+static double limit_recovery(const mor_world* w, double gap)
+{
+    bool jammed = w->options.gap_correction == MOR_GAP_PROJECTION && -gap > MOR_PROJECTED_LIMIT;
+    return jammed ? 0.0 : mor_recovery(w, 1.0);
+}
+
 static void robot_rows(collector* c, mor_robot* r)
 {
     const mor_robot_model* m = r->model;
     int offset = m->dof - m->joint_count;
     double h = c->w->h;
     const double* free = c->step->nu_free + c->w->trees[r->tree].offset;
-    const double recovery = mor_recovery(c->w, 1.0);
     for (int j = 0; j < m->joint_count; j++) {
         const mor_link_def* l = &m->links[m->link_of_joint[j]];
         double* memory = r->memory + 3 * j;
@@ -145,7 +153,7 @@ static void robot_rows(collector* c, mor_robot* r)
             }
             b->lower = 0.0;
             b->upper = INFINITY;
-            b->bias[0] = mor_max(gap / h, -recovery);
+            b->bias[0] = mor_max(gap / h, -limit_recovery(c->w, gap));
             b->gap = gap;
             b->memory = memory + side;
         }
@@ -188,7 +196,7 @@ static void fill(collector* from, const mor_joint* j, mor_row_block* b, int at, 
             mor_joint_coefficients(w, body, row->spin, row->direction, row->point, sign, into);
             continue;
         }
-        if (dof > 64 && !(own = mor_arena_alloc(from->step->arena, (size_t)dof * sizeof *own))) {
+        if (dof > 64 && !(own = mor_arena_take(from->step->arena, (size_t)dof * sizeof *own))) {
             from->failed = true;
             return;
         }
@@ -270,7 +278,7 @@ static void free_rows(collector* c, mor_joint* j)
         fill(c, j, b, 0, &turned);
         b->lower = 0.0;
         b->upper = INFINITY;
-        b->bias[0] += mor_max(gap[side] / h, -mor_recovery(c->w, 1.0));
+        b->bias[0] += mor_max(gap[side] / h, -limit_recovery(c->w, gap[side]));
         b->gap = gap[side];
         b->memory = &j->memory[6];
     }
@@ -351,7 +359,7 @@ bool mor_collect_rows(mor_step* step, mor_row_block** blocks, int* count)
     *count = 0;
     if (room == 0) return true;
     collector c = { .step = step, .w = w, .room = room };
-    c.blocks = mor_arena_alloc(step->arena, (size_t)room * sizeof *c.blocks);
+    c.blocks = mor_arena_take(step->arena, (size_t)room * sizeof *c.blocks);
     if (!c.blocks) return false;
     for (int i = 0; i < w->robot_count; i++) robot_rows(&c, w->robots[i]);
     int how = w->options.stabilisation;

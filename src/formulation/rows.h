@@ -31,6 +31,9 @@ void mor_springs_settle(mor_step* step, mor_row_block* const* rows, int row_coun
 /* Were joints of an island found to exclude each other? Then its equations hold them as they are (wide.c). `look`: the
  * rows stay, and the answer for joints is that of the step's own assembly. */
 bool mor_rows_hold(mor_world* draft, mor_row_block* const* rows, int row_count, bool look);
+/* Did contacts keep the joints of an island open by a little in the last step (MOR_JOINT_STUCK)? Then its equations
+ * hold them as they are. */
+bool mor_rows_stuck(const mor_world* world, mor_row_block* const* rows, int row_count);
 /* What joints may be open [m, rad]: the option, or less between small bodies. Closing a joint lifts bodies. */
 double mor_joint_tolerance(const mor_world* world);
 

@@ -209,7 +209,7 @@ static mor_report sequential_step(const mor_system* s, const void* own, mor_solv
     mor_packs_collect(&q.k.packs, q.v, nu);
     find_ways(&q, o, nu, ways, ways + s->dof);
     mor_budget_positions(s, ways + s->dof, answer);
-    return mor_budget_report(&q.k, answer, o->iterations, stage->arena);
+    return mor_budget_report(&q.k, answer, nu, o->iterations, stage->arena);
 }
 
 const mor_formulation mor_formulation_sequential_impulses = {

@@ -212,7 +212,7 @@ static mor_report soft_step_step(const mor_system* s, const void* own, mor_solve
     mor_packs_collect(&k.k.packs, k.v, answer->nu);
     mor_packs_collect(&k.k.packs, k.dq, dq);
     mor_budget_positions(s, dq, answer);
-    return mor_budget_report(&k.k, answer, 2 * o->substeps, stage->arena);
+    return mor_budget_report(&k.k, answer, answer->nu, 2 * o->substeps, stage->arena);
 }
 
 const mor_formulation mor_formulation_soft_step = {

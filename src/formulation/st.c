@@ -18,6 +18,7 @@
  *
  * D. E. Stewart, J. C. Trinkle, "An implicit time-stepping scheme for rigid body dynamics with inelastic
  * collisions and Coulomb friction", Int. J. Numer. Meth. Engng 39 (1996) 2673-2691. */
+#include "base/arena.h"
 #include "base/elementary.h"
 #include "formulation/step_problem.h"
 #include "formulation/registry.h"
@@ -80,7 +81,7 @@ static bool recovers(const mor_system* s)
 mor_report mor_stewart_trinkle_solve(const mor_system* s, int directions, mor_solve_stage* stage, mor_answer* answer)
 {
     size_t rows = (size_t)s->row_count;
-    double* bias = mor_arena_alloc(stage->arena, 2 * rows * sizeof *bias);
+    double* bias = mor_arena_take(stage->arena, 2 * rows * sizeof *bias);
     if (!bias) return mor_report_no_memory();
     double* start = bias + rows;
     memcpy(start, answer->impulses, rows * sizeof *start);
@@ -134,7 +135,7 @@ static mor_report st_step(const mor_system* s, const void* options, mor_solve_st
 {
     const st_options* o = options;
     if (o->form == FORM_STEP) return mor_stewart_trinkle_solve(s, s->directions, stage, answer);
-    double* bias = mor_arena_alloc(stage->arena, (size_t)s->row_count * sizeof *bias);
+    double* bias = mor_arena_take(stage->arena, (size_t)s->row_count * sizeof *bias);
     if (!bias) return mor_report_no_memory();
     mor_bias_stewart_trinkle(s, bias);
     return solve_converted(s, bias, o->form, stage, answer);

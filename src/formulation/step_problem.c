@@ -1,6 +1,7 @@
 /* From the assembled system to a STEP problem and back. */
 #include "formulation/step_problem.h"
 
+#include "base/arena.h"
 #include "formulation/equations.h"
 #include "formulation/independent.h"
 #include "linalg/rows.h"
@@ -18,22 +19,26 @@
 bool mor_step_problem(const mor_system* s, int directions, const double* bias, const bool* keep, mor_arena* arena,
                       mor_problem* problem, int** row_of)
 {
-    mor_block* blocks = mor_arena_alloc(arena, (size_t)s->block_count * sizeof *blocks);
-    int* starts = mor_arena_alloc(arena, (size_t)s->block_count * sizeof *starts);
-    double* b = mor_arena_alloc(arena, (size_t)s->row_count * sizeof *b);
-    int* rows = mor_arena_alloc(arena, (size_t)s->row_count * sizeof *rows);
+    mor_block* blocks = mor_arena_take(arena, (size_t)s->block_count * sizeof *blocks);
+    int* starts = mor_arena_take(arena, (size_t)s->block_count * sizeof *starts);
+    double* b = mor_arena_take(arena, (size_t)s->row_count * sizeof *b);
+    int* rows = mor_arena_take(arena, (size_t)s->row_count * sizeof *rows);
     int squares = 0;
-    for (int i = 0; i < s->block_count; i++) squares += s->blocks[i].dim * s->blocks[i].dim;
-    double* diagonal = mor_arena_alloc(arena, (size_t)squares * sizeof *diagonal);
-    if (!blocks || !starts || !b || !rows || !diagonal) return false;
+    bool dense = !keep; /* all blocks are wanted, and those of W follow each other, as solvers expect it */
+    for (int i = 0; i < s->block_count; i++) {
+        dense = dense && s->diagonal_start[i] == squares;
+        squares += s->blocks[i].dim * s->blocks[i].dim;
+    }
+    double* diagonal = dense ? (double*)s->diagonal : mor_arena_take(arena, (size_t)squares * sizeof *diagonal);
+    if (!blocks || !starts || !b || !rows || (!diagonal && squares > 0)) return false;
     int count = 0, row = 0, at = 0;
     for (int i = 0; i < s->block_count; i++) {
         if (keep && !keep[i]) continue;
         blocks[count] = s->blocks[i];
         blocks[count].directions = s->blocks[i].kind == MOR_BLOCK_CONTACT ? directions : 0;
         blocks[count].row = row;
-        int size = s->blocks[i].dim * s->blocks[i].dim; /* without holes, as solvers expect it */
-        memcpy(diagonal + at, s->diagonal + s->diagonal_start[i], (size_t)size * sizeof *diagonal);
+        int size = s->blocks[i].dim * s->blocks[i].dim;
+        if (!dense) memcpy(diagonal + at, s->diagonal + s->diagonal_start[i], (size_t)size * sizeof *diagonal);
         starts[count++] = at;
         at += size;
         for (int d = 0; d < s->blocks[i].dim; d++, row++) {
@@ -127,8 +132,8 @@ static bool solve_independent(const mor_problem* problem, double limit, mor_solv
     int* rows;
     mor_arena* arena = stage->arena;
     if (!mor_independent_problem(problem, limit, &less, &rows, arena)) return false;
-    double* p = mor_arena_alloc(arena, (size_t)less.size * sizeof *p);
-    double* nu = mor_arena_alloc(arena, (size_t)less.step.dof * sizeof *nu);
+    double* p = mor_arena_take(arena, (size_t)less.size * sizeof *p);
+    double* nu = mor_arena_take(arena, (size_t)less.step.dof * sizeof *nu);
     if (!p || !nu) return false;
     for (int i = 0; i < less.size; i++) p[i] = z[rows[i]];
     mor_equations_guess(&less.step, NULL, p, (double*)less.step.bias, arena);
@@ -162,7 +167,7 @@ static bool solve_equations(const mor_system* s, const double* bias, const mor_s
     mor_problem problem = { .form = MOR_STEP_CONE, .size = s->row_count, .b = bias, .step = mor_system_form(s) };
     problem.step.nu_free = s->nu_free;
     problem.step.bias = bias;
-    double* p = mor_arena_alloc(stage->arena, ((size_t)s->row_count + (size_t)s->dof) * sizeof *p);
+    double* p = mor_arena_take(stage->arena, ((size_t)s->row_count + (size_t)s->dof) * sizeof *p);
     double *nu = p ? p + s->row_count : NULL,
            enough = p ? mor_equations_answer(&problem.step, stage->equations, p, nu) : 0.0;
     if (!(enough > 0.0)) return false;
@@ -188,7 +193,7 @@ mor_report mor_step_solve(const mor_system* s, int directions, const double* bia
         memcpy(answer->nu, s->nu_free, (size_t)s->dof * sizeof(double));
         return (mor_report){ .status = MOR_SOLVED };
     }
-    double* z = mor_arena_alloc(stage->arena, (size_t)problem.size * sizeof *z);
+    double* z = mor_arena_take(stage->arena, (size_t)problem.size * sizeof *z);
     if (!z) return mor_report_no_memory();
     bool warm = false;
     for (int i = 0; i < problem.size; i++) z[i] = answer->impulses[row_of[i]];

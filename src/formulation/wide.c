@@ -7,7 +7,11 @@
  * An island with joints that were found to exclude each other before the first step (step/close_joints.c) is therefore
  * asked to hold its joints as they are, G' nu+ + d(phi)/dt = 0: rest fulfils these rows, whatever else contradicts. The
  * bodies are moved towards each other after the step, without speed. Joints that a step opens far, because bodies turn
- * by radians in it, are left to the rows: moving bodies at once would carry them through what they touch. */
+ * by radians in it, are left to the rows: moving bodies at once would carry them through what they touch.
+ *
+ * Contacts may keep joints open, too, by less than is tolerated: bodies that friction holds cannot close what rounding
+ * has opened. Rows that ask for it contradict the contacts by phi/h, and no method reaches its goal. Where the last
+ * step found that (step/stabilise.c), an island at rest holds its joints as they are. */
 #include "base/elementary.h"
 #include "formulation/rows.h"
 
@@ -51,4 +55,19 @@ bool mor_rows_hold(mor_world* w, mor_row_block* const* rows, int row_count, bool
         for (int d = 0; wide && d < b->dim; d++) b->bias[d] = b->drift[d], b->predicted[d] = 0.0;
     }
     return wide;
+}
+
+bool mor_rows_stuck(const mor_world* w, mor_row_block* const* rows, int row_count)
+{
+    const mor_joint* joints = w->joints.data;
+    int count = 0;
+    for (int r = 0; r < row_count; r++) {
+        if (rows[r]->kind != MOR_BLOCK_EQUATION || rows[r]->joint < 0) continue;
+        if (joints[rows[r]->joint].before[0][0] != MOR_JOINT_STUCK) return false;
+        count++;
+    }
+    for (int r = 0; r < row_count && count; r++)
+        for (int d = 0; rows[r]->kind == MOR_BLOCK_EQUATION && rows[r]->joint >= 0 && d < rows[r]->dim; d++)
+            rows[r]->bias[d] = rows[r]->drift[d], rows[r]->predicted[d] = 0.0;
+    return count > 0;
 }

@@ -220,7 +220,7 @@ static mor_report xpbd_step(const mor_system* s, const void* own, mor_solve_stag
     mor_packs_collect(&k.k.packs, k.v, answer->nu);
     mor_packs_collect(&k.k.packs, k.dq, dq);
     mor_budget_positions(s, dq, answer);
-    return mor_budget_report(&k.k, answer, o->substeps * o->iterations, stage->arena);
+    return mor_budget_report(&k.k, answer, NULL, o->substeps * o->iterations, stage->arena);
 }
 
 const mor_formulation mor_formulation_xpbd = {

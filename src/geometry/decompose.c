@@ -29,6 +29,7 @@
  * Comput. 13(3). */
 #include "geometry/decompose.h"
 #include "base/elementary.h"
+#include "base/failed.h"
 #include "geometry/mass.h"
 
 #include <stdio.h>
@@ -397,7 +398,7 @@ mor_code mor_geometry_decompose(const mor_vec3* points, int point_count, const i
     for (int i = 0; !code && i < report->pieces; i++) {
         pieces[i] = mor_piece_geometry(&list[i], 1.0, error);
         if (pieces[i]) continue;
-        code = error ? error->code : MOR_BAD_INPUT;
+        code = mor_failed(error, MOR_BAD_INPUT);
         while (i > 0) mor_geometry_release(pieces[--i]);
     }
     mor_arena_destroy(arena);

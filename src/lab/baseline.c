@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/failed.h"
 #include "io/json/json_read.h"
 
 enum { SAMPLES = 2000, FEWEST = 5 };
@@ -203,12 +204,12 @@ mor_code mor_lab_watch_make(const mor_lab* lab, const char* path, mor_lab_watch*
 {
     *watch = (mor_lab_watch){ .machine = 1.0 };
     mor_json_document* d = mor_json_read_file(path, error);
-    if (!d) return error && error->code ? error->code : MOR_BAD_INPUT;
+    if (!d) return mor_failed(error, MOR_BAD_INPUT);
     int count = 0;
     old_run* all = read_old(d, &count, error);
     pairs p = { lab, calloc((size_t)lab->run_count + 1, sizeof *p.old),
                 malloc(((size_t)lab->run_count + 1) * sizeof *p.logs), watch };
-    mor_code code = all ? MOR_OK : error && error->code ? error->code : MOR_BAD_INPUT;
+    mor_code code = all ? MOR_OK : mor_failed(error, MOR_BAD_INPUT);
     if (!code && (!p.old || !p.logs)) code = mor_fail(error, MOR_SYSTEM, "out of memory");
     for (int i = 0; i < lab->run_count && !code; i++)
         if ((p.old[i] = find_old(all, count, lab, &lab->runs[i]))) watch->compared++;

@@ -196,6 +196,7 @@ mor_code mor_calibration_run(mor_calibration* c, int jobs, const char* journal, 
         mor_cal_compare(c);
     }
     mor_cal_use_split(c, 0);
+    mor_cal_check_still(c);
     mor_cal_summarise(c);
     mor_error closing = { 0 };
     mor_code closed = mor_cal_journal_close(s.journal, code ? &closing : error);

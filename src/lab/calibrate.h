@@ -195,6 +195,8 @@ mor_code mor_cal_simulate(mor_calibration* c, int method, const double* x, bool 
                           double* time_s, mor_error* error);
 /* calibrate_check.c: after_contact and horizons need runs that touch something. After mor_cal_find_flights. */
 mor_code mor_cal_check_contacts(mor_calibration* c, mor_error* error);
+/* After a run: notes a fit that is hardly better than a body that does not move. */
+void mor_cal_check_still(mor_calibration* c);
 /* Samples before the first contact of every run. */
 mor_code mor_cal_find_flights(mor_calibration* c, mor_error* error);
 /* With the values x: time, mean distance and mean angle of all runs over equal parts of the time, 3 numbers each (NaN:

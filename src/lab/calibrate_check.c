@@ -51,8 +51,7 @@ static const char* without_place(const char* text)
     return at ? at + 2 : text;
 }
 
-/* One more line of the calibration's notes. */
-static void MOR_PRINTF(2, 3) note(mor_calibration* c, const char* format, ...)
+void mor_cal_note(mor_calibration* c, const char* format, ...)
 {
     size_t used = strlen(c->notes);
     va_list arguments;
@@ -71,11 +70,11 @@ static void try_ends(mor_calibration* c, const mor_cal_method* m)
         for (int end = LOW; end <= HIGH && !p->tried; end++) {
             mor_error why = { 0 };
             if (takes(c, m, i, i + 1, (which)end, false, &why)) continue;
-            note(c,
-                 "%.200s:%d:%d: the scene does not take %g, an end of the range of '%.60s', which can never be "
-                 "best: %.200s",
-                 p->node->source->name, p->node->line, p->node->column, end == LOW ? p->low : p->high, p->name,
-                 without_place(why.text));
+            mor_cal_note(c,
+                         "%.200s:%d:%d: the scene does not take %g, an end of the range of '%.60s', which can never be "
+                         "best: %.200s",
+                         p->node->source->name, p->node->line, p->node->column, end == LOW ? p->low : p->high, p->name,
+                         without_place(why.text));
         }
         p->tried = true;
     }
@@ -130,8 +129,8 @@ void mor_cal_check_times(mor_calibration* c, const mor_node* at, double step)
     const mor_cal_run* r = &c->runs[0];
     double apart = mor_cal_time(c, r, r->count - 1) / (r->count - 1);
     if (apart > MANY * step)
-        note(c, "%.200s:%d:%d: samples are %g s apart, %.0f steps of the scene: are the times in seconds?",
-             at->source->name, at->line, at->column, apart, apart / step);
+        mor_cal_note(c, "%.200s:%d:%d: samples are %g s apart, %.0f steps of the scene: are the times in seconds?",
+                     at->source->name, at->line, at->column, apart, apart / step);
 }
 
 mor_code mor_cal_check_contacts(mor_calibration* c, mor_error* error)
@@ -144,7 +143,50 @@ mor_code mor_cal_check_contacts(mor_calibration* c, mor_error* error)
                         "%s: with the start values no run touches anything within its samples, so none of them is "
                         "after a contact",
                         c->contact_place);
-    note(c, "%s: with the start values %d of %d runs touch nothing within their samples and count with error 0",
-         c->contact_place, c->run_count - touching, c->run_count);
+    mor_cal_note(c, "%s: with the start values %d of %d runs touch nothing within their samples and count with error 0",
+                 c->contact_place, c->run_count - touching, c->run_count);
     return MOR_OK;
+}
+
+/* Means over the training runs of how far, and by which angle, the samples are from the first one: as the position and
+ * rotation of a score count; 0: not measured. */
+static void stand_still(const mor_calibration* c, double mean[2])
+{
+    int runs[2] = { 0 };
+    mean[0] = mean[1] = 0.0;
+    for (int r = 0; r < c->run_count; r++) {
+        const mor_cal_run* run = &c->runs[r];
+        double sum[2] = { 0 };
+        int count[2] = { 0 }, last = run->flight + c->after_contact, from = c->after_contact ? run->flight + 1 : 1;
+        int to = c->after_contact && last < run->count ? last : run->count;
+        for (int i = 0; i < c->measured_count && run->train; i++)
+            for (int k = from; k < to; k++) {
+                mor_cal_pose a = mor_cal_measured(c, c->measured[i].body, run->first);
+                mor_cal_pose b = mor_cal_measured(c, c->measured[i].body, run->first + k);
+                if (a.has_x && b.has_x) sum[0] += mor_norm(mor_sub(b.x, a.x)), count[0]++;
+                if (a.has_q && b.has_q) sum[1] += mor_norm(mor_cal_turn(a.q, b.q)), count[1]++;
+            }
+        for (int m = 0; m < 2; m++)
+            if (count[m]) mean[m] += sum[m] / count[m], runs[m]++;
+    }
+    for (int m = 0; m < 2; m++) mean[m] /= runs[m] ? runs[m] : 1;
+}
+
+void mor_cal_check_still(mor_calibration* c)
+{
+    static const double hardly = 0.9, degrees = 57.29577951308232;
+    double still[2];
+    stand_still(c, still);
+    for (int k = 0; k < c->method_count; k++) {
+        const mor_cal_result* r = &c->results[k];
+        bool far = still[0] > 0.0 && r->train[1] > hardly * still[0], turned = still[1] > 0.0 && r->train[2] > still[1];
+        if (!r->done || !(far || turned)) continue;
+        mor_cal_note(
+            c,
+            "%.200s: the best values of '%.60s' miss the training samples by %.3g %s, a body that stands still "
+            "by %.3g %s: are units, axes and the order of columns right? --audit looks",
+            c->plan, c->methods[k].name, far ? r->train[1] : degrees * r->train[2], far ? "m" : "degrees",
+            far ? still[0] : degrees * still[1], far ? "m" : "degrees");
+        return;
+    }
 }

@@ -37,13 +37,20 @@ static const mor_key_table split_table = { "split", "split", "", split_keys, TAB
 mor_code mor_cal_find_column(const mor_calibration* c, const mor_node* n, const char* name, int* column,
                              mor_error* error)
 {
-    *column = mor_measured_column(&c->data, name);
+    const mor_measured* t = &c->data;
+    *column = mor_measured_column(t, name);
     if (*column >= 0) return MOR_OK;
-    const char* near = mor_measured_near(&c->data, name);
-    if (near)
-        return mor_node_fail(n, error, "%.200s has no column '%.60s'; did you mean '%s'?", c->data.path, name, near);
-    return mor_node_fail(n, error, "%.200s has no column '%.60s'; its columns begin with '%s'", c->data.path, name,
-                         c->data.names[0]);
+    if (strstr(t->left_out, name) && *name)
+        return mor_node_fail(n, error,
+                             "%.200s has no column '%.60s': left out are %.200s, which hold no numbers or "
+                             "have not %d rows",
+                             t->path, name, t->left_out, t->row_count);
+    const char* near = mor_measured_near(t, name);
+    if (near) return mor_node_fail(n, error, "%.200s has no column '%.60s'; did you mean '%s'?", t->path, name, near);
+    int first = 0;
+    while (first + 1 < t->column_count && !*t->names[first]) first++;
+    return mor_node_fail(n, error, "%.200s has no column '%.60s'; its columns begin with '%s'", t->path, name,
+                         t->names[first]);
 }
 
 /* "bodies.NAME.KIND" */
@@ -94,6 +101,7 @@ static mor_code read_quantity(const mor_calibration* c, const mor_node* n, mor_c
         const char* name;
         if ((code = mor_read_text(m, "the name of a column", &name, error))) return code;
         if ((code = mor_cal_find_column(c, m, name, &q->columns[q->count++], error))) return code;
+        if ((code = mor_measured_numbers(&c->data, q->columns[q->count - 1], error))) return code;
         for (int i = 0; i + 1 < q->count; i++)
             if (q->columns[i] == q->columns[q->count - 1])
                 return mor_node_fail(m, error, "the column '%.60s' is named twice", name);
@@ -122,6 +130,21 @@ mor_code mor_cal_read_quantities(mor_calibration* c, const mor_node* map, const 
 
 /* ---------------------------------------------------------------------------------- runs */
 
+/* The run of a row: a number, or a word, which is then in `word`. */
+static double run_of(const mor_calibration* c, int row, char word[40])
+{
+    *word = '\0';
+    if (c->run_column < 0) return 0.0;
+    return mor_measured_text(&c->data, row, c->run_column, word, 40) ? 0.0
+                                                                     : mor_measured_at(&c->data, row, c->run_column);
+}
+
+static bool same_run(const mor_calibration* c, int a, int b)
+{
+    char words[2][40];
+    return run_of(c, a, words[0]) == run_of(c, b, words[1]) && strcmp(words[0], words[1]) == 0;
+}
+
 static mor_code take_run(mor_calibration* c, int row, int* capacity, mor_error* error)
 {
     if (c->run_count == *capacity) {
@@ -132,8 +155,9 @@ static mor_code take_run(mor_calibration* c, int row, int* capacity, mor_error* 
     }
     mor_cal_run* r = &c->runs[c->run_count++];
     *r = (mor_cal_run){ .first = row, .train = true };
+    double number = run_of(c, row, r->name);
     if (c->run_column < 0) snprintf(r->name, sizeof r->name, "run");
-    else snprintf(r->name, sizeof r->name, "%.15g", mor_measured_at(&c->data, row, c->run_column));
+    else if (!*r->name) snprintf(r->name, sizeof r->name, "%.15g", number);
     return MOR_OK;
 }
 
@@ -143,39 +167,103 @@ static mor_code data_fail(const mor_calibration* c, int row, int column, mor_err
     return mor_fail(error, MOR_BAD_INPUT, "%.400s:%d:%d: %s", c->data.path, c->data.lines[row], column + 1, what);
 }
 
-/* Rows with the same number in the run's column, which must lie together; times must rise. */
+/* Rows with the same number or word in the run's column, which must lie together; times must rise. */
 mor_code mor_cal_find_runs(mor_calibration* c, mor_error* error)
 {
     int capacity = 0;
     const mor_measured* t = &c->data;
-    for (int i = 0; i < t->row_count; i++) {
-        double run = c->run_column < 0 ? 0.0 : mor_measured_at(t, i, c->run_column);
+    mor_code code = mor_measured_numbers(t, c->time_column, error);
+    for (int i = 0; i < t->row_count && !code; i++) {
+        char word[40];
         double time = mor_measured_at(t, i, c->time_column);
-        if (isnan(run)) return data_fail(c, i, c->run_column, error, "the run of this row is missing");
+        if (isnan(run_of(c, i, word))) return data_fail(c, i, c->run_column, error, "the run of this row is missing");
         if (isnan(time)) return data_fail(c, i, c->time_column, error, "the time of this row is missing");
-        bool same = i > 0 && (c->run_column < 0 || run == mor_measured_at(t, i - 1, c->run_column));
-        mor_code code = MOR_OK;
+        bool same = i > 0 && same_run(c, i, i - 1);
         if (same && !(time > mor_measured_at(t, i - 1, c->time_column)))
             return data_fail(c, i, c->time_column, error, "times of a run must rise");
         for (int r = 0; !same && r < c->run_count; r++)
-            if (run == mor_measured_at(t, c->runs[r].first, c->run_column))
-                return data_fail(c, i, c->run_column, error, "rows of one run must lie together");
+            if (same_run(c, i, c->runs[r].first))
+                return data_fail(c, i, c->run_column, error,
+                                 "rows of one run must lie together; sort the table by run and time");
         if (!same) code = take_run(c, i, &capacity, error);
         if (code) return code;
         mor_cal_run* r = &c->runs[c->run_count - 1];
         if (time - mor_measured_at(t, r->first, c->time_column) <= c->until) r->count++;
     }
+    return code;
+}
+
+/* Does the row have all numbers that a run begins with? */
+static bool whole(const mor_calibration* c, int row)
+{
+    for (int i = 0; i < c->measured_count + c->initial_count; i++) {
+        const mor_cal_quantity* q = i < c->measured_count ? &c->measured[i] : &c->initial[i - c->measured_count];
+        for (int k = 0; k < q->count; k++)
+            if (isnan(mor_measured_at(&c->data, row, q->columns[k]))) return false;
+    }
+    return true;
+}
+
+/* Runs begin where their state is known. */
+static void cut_begins(mor_calibration* c)
+{
+    int cut = 0, never = 0;
+    for (int r = 0; r < c->run_count; r++) {
+        mor_cal_run* run = &c->runs[r];
+        int by = 0;
+        while (by < run->count && !whole(c, run->first + by)) by++;
+        never += by == run->count;
+        if (by == 0 || by == run->count) continue;
+        run->first += by, run->count -= by;
+        cut++;
+    }
+    if (cut)
+        mor_cal_note(c,
+                     "%.400s: %d of %d runs begin with rows that miss numbers: they count from their first whole row",
+                     c->data.path, cut, c->run_count);
+    if (never)
+        mor_cal_note(c,
+                     "%.400s: %d of %d runs have no row with all numbers: what their first row misses begins as in "
+                     "the scene",
+                     c->data.path, never, c->run_count);
+}
+
+/* Lengths of quaternions: others than 1 are another column, another unit or a mistake. */
+static mor_code check_quaternions(const mor_calibration* c, const mor_cal_run* run, mor_error* error)
+{
+    for (int i = 0; i < c->measured_count; i++) {
+        const mor_cal_quantity* q = &c->measured[i];
+        for (int k = 0; k < run->count && q->kind == MOR_CAL_QUATERNION; k++) {
+            double square = 0.0;
+            char sentence[160];
+            for (int m = 0; m < 4; m++) {
+                double x = mor_measured_at(&c->data, run->first + k, q->columns[m]);
+                square += x * x;
+            }
+            if (isnan(square) || fabs(sqrt(square) - 1.0) < 0.1) continue;
+            snprintf(sentence, sizeof sentence,
+                     "the quaternion of this row has length %g, not 1; leave its cells empty if it is missing",
+                     sqrt(square));
+            return data_fail(c, run->first + k, q->columns[0], error, sentence);
+        }
+    }
     return MOR_OK;
 }
 
 /* Every run has two samples or more, and beyond the first one with something to compare. */
-mor_code mor_cal_check_samples(const mor_calibration* c, mor_error* error)
+mor_code mor_cal_check_samples(mor_calibration* c, mor_error* error)
 {
     for (int r = 0; r < c->run_count; r++) {
         const mor_cal_run* run = &c->runs[r];
-        bool any = false;
         if (run->count < 2)
             return data_fail(c, run->first, c->time_column, error, "a run needs two samples or more; this one has one");
+        mor_code code = check_quaternions(c, run, error);
+        if (code) return code;
+    }
+    cut_begins(c);
+    for (int r = 0; r < c->run_count; r++) {
+        const mor_cal_run* run = &c->runs[r];
+        bool any = false;
         for (int k = 1; k < run->count && !any; k++)
             for (int i = 0; i < c->measured_count && !any; i++) {
                 mor_cal_pose p = mor_cal_measured(c, c->measured[i].body, run->first + k);

@@ -110,9 +110,9 @@ mor_cal_journal* mor_cal_journal_open(mor_calibration* c, const char* path, bool
     if (mor_output_target(path, target, sizeof target, error)) return NULL;
     if (resume && read_back(c, path, &there, error)) return NULL;
     mor_cal_journal* j = calloc(1, sizeof *j);
-    if (j) j->file = fopen(target, there ? "a" : "w");
+    if (!j) mor_fail(error, MOR_SYSTEM, "out of memory");
+    else j->file = mor_output_claim(target, !there, error);
     if (!j || !j->file) {
-        mor_fail(error, MOR_SYSTEM, "%s: %s", path, j ? strerror(errno) : "out of memory");
         free(j);
         return NULL;
     }

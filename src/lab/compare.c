@@ -11,6 +11,7 @@
  * E. D. Dolan, J. J. More (2002), Benchmarking optimization software with performance profiles; fairness rules:
  * docs/fairness.md. */
 #include "lab/compare_run.h"
+#include "lab/timed.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,8 +30,6 @@
 #include "problem/step.h"
 
 enum { LARGEST_SPECTRUM = 700, TRACE_ITERATIONS = 2000, TRACE_SAMPLES = 100 };
-static const double enough_s = 0.004; /* repeat solves shorter than this */
-enum { MOST_REPEATS = 20 };
 
 /* ---------------------------------------------------------------------------------- sizes */
 
@@ -75,10 +74,10 @@ mor_code mor_lab_check_solvers(mor_lab* lab, mor_error* error)
         bool fits = takes_any(lab, s);
         any = any || fits;
         if (s < 0 || fits) continue;
-        size_t used = strlen(lab->notes);
-        snprintf(lab->notes + used, sizeof lab->notes - used,
-                 "%ssolver '%s' takes no problem of these formulations; it is left out", used ? "\n" : "",
+        char note[200];
+        snprintf(note, sizeof note, "solver '%.60s' takes no problem of these formulations; it is left out",
                  lab->solvers[s]->name);
+        mor_lab_notes_add(&lab->notes, note, NULL);
     }
     if (any) return MOR_OK;
     return mor_fail(error, MOR_BAD_INPUT,
@@ -107,15 +106,6 @@ bool mor_lab_traced(const mor_lab* lab, int problem)
 }
 
 /* ------------------------------------------------------------------------------- one solve */
-
-/* CPU time of this thread, the only one. The clock of the process counts in ticks of milliseconds while a timer runs on
- * it (pool.c). */
-static double cpu_clock(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 typedef struct solve_user {
     const mor_lab* lab;
@@ -185,7 +175,7 @@ static void keep_answer(const keeper* k, const mor_report* report, const double*
     keep_iterate((void*)k, &line, z);
 }
 
-/* Solves from z, repeated if short; the answer is that of the first time. */
+/* Solves from z and adds up times and iterations. */
 static mor_report timed_solve(const solve_user* u, const mor_problem* problem, bool warm, double* z, mor_arena* arena)
 {
     mor_solve_options o = mor_solve_options_default();
@@ -193,15 +183,6 @@ static mor_report timed_solve(const solve_user* u, const mor_problem* problem, b
     o.time_limit = fmax(u->lab->options.time_limit - u->run->total_s, 1e-3); /* of the run: its islands share it */
     o.cpu_time = true;
     o.warm = warm;
-    size_t n = (size_t)mor_problem_unknowns(problem);
-    double* start = mor_arena_alloc(arena, (n + 1) * sizeof *start);
-    double* again = mor_arena_alloc(arena, (n + 1) * sizeof *again);
-    if (!start || !again) {
-        mor_report report = { .status = MOR_NUMERICAL };
-        snprintf(report.detail, sizeof report.detail, "out of memory");
-        return report;
-    }
-    memcpy(start, z, n * sizeof *z);
     if (u->trace) {
         keeper k = { u, problem, arena };
         o.trace = u->trace;
@@ -217,17 +198,11 @@ static mor_report timed_solve(const solve_user* u, const mor_problem* problem, b
         u->trace->each = NULL;
         return followed;
     }
-    double begin = cpu_clock();
-    mor_report report = mor_solve(u->solver, NULL, problem, &o, z, arena);
-    double solve = report.time_s;
-    int runs = 1;
-    while (report.status == MOR_SOLVED && cpu_clock() - begin < enough_s && runs < MOST_REPEATS) {
-        memcpy(again, start, n * sizeof *again);
-        solve += mor_solve(u->solver, NULL, problem, &o, again, arena).time_s;
-        runs++;
-    }
-    u->run->total_s += (cpu_clock() - begin) / runs;
-    u->run->time_s += solve / runs;
+    mor_lab_timing t;
+    mor_report report = mor_lab_time_solve(u->solver, problem, &o, z, arena, &t);
+    u->run->total_s += t.total_s;
+    u->run->time_s += t.solve_s;
+    if (t.changed) u->run->status = MOR_LAB_CHANGED; /* this process ends with it */
     /* right, but late */
     if (report.status == MOR_SOLVED && u->lab->options.time_limit > 0.0 && u->run->total_s > u->lab->options.time_limit)
         report.status = MOR_TIME_LIMIT;
@@ -329,7 +304,7 @@ void mor_lab_run_frame(const mor_lab* lab, const mor_world* w, mor_lab_run* run,
         memcpy(answer.nu, s->nu_free, (size_t)s->dof * sizeof(double));
         if (lab->options.warm)
             memcpy(answer.impulses, w->last->islands[i].answer.impulses, (size_t)s->row_count * sizeof(double));
-        double begin = cpu_clock();
+        double begin = mor_lab_cpu_clock();
         mor_report report = formulation->step(s, options, &stage, &answer);
         if (trace) {
             mor_trace_free(&beside);
@@ -337,7 +312,7 @@ void mor_lab_run_frame(const mor_lab* lab, const mor_world* w, mor_lab_run* run,
             continue;
         }
         if (run->solver < 0) {
-            run->total_s += cpu_clock() - begin;
+            run->total_s += mor_lab_cpu_clock() - begin;
             run->time_s = run->total_s;
             run->iterations += report.iterations;
             if (report.status != MOR_SOLVED) run->status = (int)report.status;

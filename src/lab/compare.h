@@ -18,8 +18,12 @@
 
 #include <stdio.h>
 
+#include "lab/notes.h"
 #include "moreau/plugin.h"
 #include "moreau/scene.h"
+
+/* Status of a run whose solver has changed the problem it was given; known in its process only, which ends. */
+enum { MOR_LAB_CHANGED = 1000 };
 
 enum { MOR_LAB_METHODS = 64, MOR_LAB_TOLS = 4, MOR_LAB_TRACE = 48, MOR_LAB_LATE = 2, MOR_LAB_PROBE = 3 };
 
@@ -118,7 +122,7 @@ typedef struct mor_lab {
     bool complete;
     double wall_s, cpu_s; /* of this process and its children; with a journal, of all sessions */
     char temporary[256];  /* folder with frames of scenes; removed at the end */
-    char notes[4096];     /* where files deviate from their format, a line each */
+    mor_lab_notes notes;  /* where files deviate from their format */
     /* writes the viewer with the frames that were followed into the page; NULL: it has none */
     void (*viewer)(const struct mor_lab* lab, FILE* out);
     const struct mor_lab_watch* watch; /* baseline.h: what became worse; NULL: nobody asked */

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/failed.h"
 #include "io/bpmd/bpmd.h"
 #include "io/fclib/fclib.h"
 #include "io/scene/scene_def.h"
@@ -100,7 +101,7 @@ mor_code mor_dataset_check(const char* path, int* frames, int* contacts, mor_err
         if (code) break;
         *contacts += f.contact_count;
         mor_world* w = mor_bpmd_world(&f, NULL, NULL, error);
-        if (!w) code = error && error->code ? error->code : MOR_BAD_INPUT;
+        if (!w) code = mor_failed(error, MOR_BAD_INPUT);
         mor_world_destroy(w);
         mor_bpmd_frame_clear(&f);
     }
@@ -135,7 +136,7 @@ static mor_code export_frame(const mor_bpmd_frame* f, const char* path, const ch
     char target[1024], title[400];
     int islands = 0;
     mor_world* w = mor_bpmd_world(f, NULL, NULL, error);
-    if (!w) return error && error->code ? error->code : MOR_BAD_INPUT;
+    if (!w) return mor_failed(error, MOR_BAD_INPUT);
     mor_code code = MOR_OK;
     for (int k = 0; k < w->last->island_count; k++) islands += w->last->islands[k].system.contact_count > 0;
     for (int k = 0, number = 0; k < w->last->island_count && !code; k++) {

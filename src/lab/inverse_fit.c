@@ -27,6 +27,8 @@
 enum { ITERATIONS = 40, SETS = 512 };
 #define ALONE 0.02      /* of a column's norm, outside of the span of the others */
 #define NOTHING 1e-9    /* of |r|: a change of a value by itself that does less does nothing */
+#define FAINT 1e-6      /* of the largest column: a smaller one is rounding, its value is held */
+#define FAR 3.0         /* of a value's size: longer steps are not tried */
 #define ENOUGH 1e-10    /* of a value: smaller moves end the search */
 #define DIFFERENCE 1e-6 /* of a value: longer ones reach over kinks, where contacts of poses begin to slip or open */
 
@@ -125,6 +127,19 @@ static mor_code differences(fit* f, const double* x, mor_error* error)
     return MOR_OK;
 }
 
+/* Values that do next to nothing stay: what differences show of them is rounding, and leads anywhere. */
+static void hold_faint(int n, double* A, double* g)
+{
+    double largest = 0.0;
+    for (int i = 0; i < n; i++) largest = mor_max(largest, A[i + i * n]);
+    for (int i = 0; i < n; i++) {
+        if (A[i + i * n] > FAINT * FAINT * largest) continue;
+        for (int j = 0; j < n; j++) A[i + j * n] = A[j + i * n] = 0.0;
+        A[i + i * n] = largest > 0.0 ? largest : 1.0;
+        g[i] = 0.0;
+    }
+}
+
 /* A = J'J, g = J'r */
 static void normal_equations(const fit* f, double* A, double* g)
 {
@@ -149,6 +164,7 @@ static mor_code improve(fit* f, double* x, double* damping, double* moved, mor_e
     mor_code code = differences(f, x, error);
     if (code) return code;
     normal_equations(f, A, g);
+    hold_faint(n, A, g);
     double now = square(f, f->r);
     *moved = 0.0;
     for (int attempt = 0; attempt < 12; attempt++, *damping *= 8.0) {
@@ -164,6 +180,7 @@ static mor_code improve(fit* f, double* x, double* damping, double* moved, mor_e
             y[i] = x[i] - d[i] * size_of(&f->values[i], x[i]);
             largest = mor_max(largest, fabs(d[i]));
         }
+        if (largest > FAR) continue;
         code = residual(f, y, f->trial, &inner);
         if (code == MOR_SYSTEM || code == MOR_STOPPED) return mor_fail(error, code, "%s", inner.text);
         if (code || !(square(f, f->trial) < now)) continue;
@@ -184,11 +201,12 @@ static mor_code judge(fit* f, const double* x, mor_error* error)
     mor_code code = differences(f, x, error);
     if (code) return code;
     normal_equations(f, A, g);
-    double variance = square(f, f->r) / mor_max(f->numbers - n, 1), size = sqrt(square(f, f->r));
+    double variance = square(f, f->r) / mor_max(f->numbers - n, 1), size = sqrt(square(f, f->r)), most = 0.0;
+    for (int i = 0; i < n; i++) most = mor_max(most, sqrt(A[i + i * n]));
     for (int i = 0; i < n; i++) {
         mor_fit_value* v = &f->values[i];
         v->value = x[i];
-        v->identified = sqrt(A[i + i * n]) > NOTHING * size && A[i + i * n] > 0.0;
+        v->identified = sqrt(A[i + i * n]) > mor_max(NOTHING * size, FAINT * most);
         if (!v->identified) snprintf(v->why, sizeof v->why, "the motion does not depend on it");
         unit[i] = v->identified ? 1.0 / sqrt(A[i + i * n]) : 0.0;
     }

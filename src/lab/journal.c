@@ -192,14 +192,15 @@ static void drop_partial_scene(mor_lab* lab)
     while (lab->scene_run_count && !lab->scene_runs[lab->scene_run_count - 1].last) lab->scene_run_count--;
 }
 
-/* Reads complete lines; the end of the last complete one is where writing goes on. */
+/* Reads complete lines; the end of the last complete one is where writing goes on. *fresh: there are none. */
 static mor_code read_back(mor_lab* lab, const char* path, FILE* file, const char* expected, const char* kinds,
-                          mor_error* error)
+                          bool* fresh, mor_error* error)
 {
     char* line = NULL;
     size_t room = 0;
     long good = 0;
     mor_code code = MOR_OK;
+    rewind(file);
     for (int number = 0; !code; number++) {
         ssize_t n = getline(&line, &room, file);
         if (n <= 0 || line[n - 1] != '\n') break;
@@ -214,7 +215,9 @@ static mor_code read_back(mor_lab* lab, const char* path, FILE* file, const char
     }
     free(line);
     drop_partial_scene(lab);
-    if (!code && fseek(file, good, SEEK_SET) != 0) code = mor_fail(error, MOR_SYSTEM, "%s: %s", path, strerror(errno));
+    *fresh = good == 0;
+    if (!code && ftruncate(fileno(file), good) != 0 && errno != EINVAL)
+        code = mor_fail(error, MOR_SYSTEM, "%s: %s", path, strerror(errno));
     return code;
 }
 
@@ -228,15 +231,12 @@ mor_lab_journal* mor_lab_journal_open(const char* path, mor_lab* lab, bool resum
         return NULL;
     }
     snprintf(j->path, sizeof j->path, "%s", path);
-    j->file = resume ? fopen(path, "r+") : NULL;
-    mor_code code = MOR_OK;
-    bool fresh = !j->file;
-    if (j->file) code = read_back(lab, path, j->file, head, kinds, error);
-    else if (!(j->file = fopen(path, "w")))
-        code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
+    j->file = mor_output_claim(path, !resume, error);
+    mor_code code = j->file ? MOR_OK : MOR_SYSTEM;
+    bool fresh = true;
+    if (!code && resume) code = read_back(lab, path, j->file, head, kinds, &fresh, error);
     if (!code && fresh && (fprintf(j->file, "%s\n", head) < 0 || fflush(j->file) != 0))
         code = mor_fail(error, MOR_SYSTEM, "%s: cannot be written: %s", path, strerror(errno));
-    if (!code && fresh) code = mor_output_sync(path, error);
     if (code) {
         if (j->file) fclose(j->file);
         free(j);

@@ -85,7 +85,8 @@ static mor_code read_columns(const mor_measured* t, const mor_world* w, const ch
         return mor_fail(error, MOR_BAD_INPUT, "the list of columns is too long");
     for (char* word = strtok_r(copy, ",", &rest); word; word = strtok_r(NULL, ",", &rest), count++) {
         int column = mor_measured_column(t, word);
-        if (column < 0) return missing(t, word, error);
+        mor_code code = column < 0 ? missing(t, word, error) : mor_measured_numbers(t, column, error);
+        if (code) return code;
         if (count < 7) p->column[count] = column;
     }
     if (count != wanted)
@@ -105,6 +106,8 @@ static mor_code find_columns(const mor_measured* t, const mor_world* w, mor_body
     for (int k = 0; k < 13; k++) {
         snprintf(name, sizeof name, "%s.%s", body, parts[k]);
         p->column[k] = mor_measured_column(t, name);
+        mor_code code = p->column[k] < 0 ? MOR_OK : mor_measured_numbers(t, p->column[k], error);
+        if (code) return code;
         if (k < 7 && p->column[k] < 0 && first < 0 && !(planar && k > 1)) first = k;
     }
     snprintf(name, sizeof name, "%s.angle", body);
@@ -162,7 +165,7 @@ static mor_code time_column(const mor_measured* t, const mor_observed_options* o
     static const char* const usual[] = { "time", "t", "t_s" };
     *column = o->time ? mor_measured_column(t, o->time) : -1;
     for (int i = 0; i < 3 && *column < 0 && !o->time; i++) *column = mor_measured_column(t, usual[i]);
-    return *column < 0 ? missing(t, o->time ? o->time : "time", error) : MOR_OK;
+    return *column < 0 ? missing(t, o->time ? o->time : "time", error) : mor_measured_numbers(t, *column, error);
 }
 
 static mor_code read_filter(const mor_measured* t, const char* text, int* column, double* value, mor_error* error)
@@ -175,7 +178,8 @@ static mor_code read_filter(const mor_measured* t, const char* text, int* column
         return mor_fail(error, MOR_BAD_INPUT, "rows '%.80s': expected COLUMN=VALUE", text);
     snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
     *column = mor_measured_column(t, name);
-    if (*column < 0) return missing(t, name, error);
+    mor_code code = *column < 0 ? missing(t, name, error) : mor_measured_numbers(t, *column, error);
+    if (code) return code;
     *value = mor_strtod(equals + 1, &rest);
     if (!equals[1] || *rest) return mor_fail(error, MOR_BAD_INPUT, "rows '%.80s': expected a number after =", text);
     return MOR_OK;

@@ -144,12 +144,10 @@ void mor_lab_write_json(const mor_lab* lab, FILE* out)
     mor_json_bool(j, "complete", lab->complete);
     mor_json_number(j, "time_limit_s", lab->options.time_limit);
     mor_json_list(j, "notes");
-    for (const char* at = lab->notes; *at;) {
-        char line[600];
-        int n = (int)strcspn(at, "\n");
-        snprintf(line, sizeof line, "%.*s", n, at);
+    for (int i = 0; i < mor_lab_notes_count(&lab->notes); i++) {
+        char line[2000];
+        mor_lab_notes_text(&lab->notes, i, line, sizeof line);
         mor_json_text(j, NULL, line);
-        at += n + (at[n] == '\n');
     }
     mor_json_end(j);
     mor_json_list(j, "problems");

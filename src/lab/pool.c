@@ -1,7 +1,7 @@
 /* The runs of a comparison in child processes, one problem each, as many at a time as asked for.
  *
  * A child announces each run before it begins and sends its result after it, as one fixed-size message on its pipe. If
- * it ends in between (a crash, no memory, or a run that used 1.5 times the limit plus 0.1 s of CPU and is ended by a
+ * it ends in between (a crash, no memory, or a run that used 1.1 times the limit plus 0.05 s of CPU and is ended by a
  * timer), the announced run failed, and another child goes on with the rest of the problem. Results do not depend on
  * the number of children; they are sorted at the end. */
 #include <errno.h>
@@ -16,7 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/failed.h"
 #include "lab/compare.h"
+#include "lab/process_state.h"
+
+enum { CHANGED = 77 }; /* exit status of a child whose problem a solver has changed */
 
 typedef struct child {
     pid_t pid;
@@ -25,6 +29,7 @@ typedef struct child {
     bool running; /* `run` is announced and has no result */
     mor_lab_run run;
     double since;
+    double cpu, awake; /* its CPU seconds when it was last seen to use or want some, and the clock then */
     bool killed;
     bool stopped;  /* the comparison was interrupted: what it was doing is no result */
     bool told;     /* it has said why it can do nothing */
@@ -64,6 +69,7 @@ static void send_message(void* user, const mor_lab_message* m)
 {
     sender* s = user;
     arm(s, m->kind == 'B' ? s->most : 0.0);
+    if (m->kind == 'R' && m->as.run.status == MOR_LAB_CHANGED) _exit(CHANGED); /* nothing here is to be trusted */
     const char* bytes = (const char*)m;
     size_t sent = 0;
     while (sent < sizeof *m) {
@@ -219,6 +225,8 @@ static bool finish(pool* p, child* c)
     else if (WIFSIGNALED(status))
         snprintf(r->detail, sizeof r->detail, "its process ended with signal %d", WTERMSIG(status));
     else if (WEXITSTATUS(status) == MOR_SYSTEM) snprintf(r->detail, sizeof r->detail, "out of memory");
+    else if (WEXITSTATUS(status) == CHANGED)
+        snprintf(r->detail, sizeof r->detail, "it changed the problem that it was given");
     else snprintf(r->detail, sizeof r->detail, "its process ended with status %d", WEXITSTATUS(status));
     accept_result(p, &m);
     return true;
@@ -307,6 +315,18 @@ static int make_queue(const mor_lab* lab, int* queue, int* largest)
     return count;
 }
 
+/* A run that uses no CPU time is never late. If it has slept for the time limit and five seconds, but for two percent
+ * of them, it is ended; a process that only waits for a core on a busy machine is not asleep. Where the kernel does not
+ * tell, it gets long. */
+static bool is_stuck(const pool* p, child* c)
+{
+    double limit = p->lab->options.time_limit, now = mor_clock(), cpu = mor_process_cpu(c->pid);
+    if (!c->running || !(limit > 0.0) || c->killed) return false;
+    bool works = !(cpu - c->cpu <= 0.02 * (now - c->awake)); /* also if it is not known */
+    if (works || !mor_process_asleep(c->pid)) c->cpu = cpu, c->awake = now;
+    return now - fmax(c->awake, c->since) > limit + 5.0 || now - c->since > 100.0 * limit + 60.0;
+}
+
 /* One round: waits a little, takes what has come, ends what hangs. Returns the children at work. */
 static int serve(pool* p, struct pollfd* fds, int jobs, int* queue, int* queued)
 {
@@ -320,8 +340,7 @@ static int serve(pool* p, struct pollfd* fds, int jobs, int* queue, int* queued)
     for (int i = 0; i < jobs; i++) {
         child* c = &p->children[i];
         if (!c->pid) continue;
-        double most = 100.0 * p->lab->options.time_limit + 60.0; /* a run that sleeps */
-        if (c->running && p->lab->options.time_limit > 0.0 && mor_clock() - c->since > most && !c->killed) {
+        if (is_stuck(p, c)) {
             c->killed = true;
             kill(c->pid, SIGKILL);
         }
@@ -365,7 +384,7 @@ mor_code mor_lab_run_all(mor_lab* lab, const char* journal, bool resume, mor_lab
     int jobs = lab->options.jobs < 1 ? 1 : lab->options.jobs, n = lab->problem_count;
     pool p = { .lab = lab, .slots = mor_lab_slots(lab), .wall = mor_clock(), .cpu = cpu_time(), .error = error };
     if (journal && !(p.journal = mor_lab_journal_open(journal, lab, resume, "RTPW", error)))
-        return error ? error->code : MOR_SYSTEM;
+        return mor_failed(error, MOR_SYSTEM);
     p.done = calloc((size_t)n * (size_t)p.slots + 1, sizeof *p.done);
     p.children = calloc((size_t)jobs, sizeof *p.children);
     int* queue = malloc(2 * ((size_t)n + 1) * sizeof *queue);

@@ -90,6 +90,7 @@ void mor_lab_end(mor_lab* lab)
     free(lab->scene_names);
     free(lab->scene_paths);
     free(lab->scene_runs);
+    mor_lab_notes_free(&lab->notes);
     memset(lab, 0, sizeof *lab);
 }
 
@@ -124,24 +125,13 @@ static void name_of(const char* path, char* name, size_t size, char* family, siz
     if (dash && dash != family) *dash = '\0';
 }
 
-/* Keeps what the reader found odd in the first frame of a file. */
-static void keep_notes(mor_lab* lab, const char* notes, const char** told)
-{
-    size_t used = strlen(lab->notes), room = sizeof lab->notes - used;
-    if (!notes[0] || *told) return;
-    *told = lab->notes + used;
-    int n = snprintf(lab->notes + used, room, "%s%s", used ? "\n" : "", notes);
-    if (n < 0 || (size_t)n >= room) lab->notes[used] = '\0';
-}
-
 /* Has this frame something to solve? How many contacts. */
-static mor_code look_at(mor_lab* lab, const mor_bpmd* file, int frame, int* contacts, bool* some, const char** told,
-                        mor_error* error)
+static mor_code look_at(mor_lab* lab, const mor_bpmd* file, int frame, int* contacts, bool* some, mor_error* error)
 {
     mor_bpmd_frame f;
     mor_code code = mor_bpmd_read(file, frame, &f, error);
     if (code) return code;
-    keep_notes(lab, f.notes, told);
+    mor_lab_notes_add(&lab->notes, f.notes, f.name);
     *contacts = f.contact_count;
     *some = f.contact_count > 0;
     for (int i = 0; i < f.constraint_count; i++) *some = *some || f.constraints[i].kind != MOR_BPMD_LINK;
@@ -156,7 +146,6 @@ static mor_code add_frames(mor_lab* lab, const char* path, const char* name, con
     mor_bpmd* file = mor_bpmd_open(path, error);
     if (!file) return MOR_BAD_INPUT;
     mor_code code = MOR_OK;
-    const char* told = NULL;
     int count = mor_bpmd_count(file), last = -1,
         wanted = lab->options.frames > 0 && lab->options.frames < count ? lab->options.frames : count;
     for (int k = 0; k < wanted && !code; k++) {
@@ -168,7 +157,7 @@ static mor_code add_frames(mor_lab* lab, const char* path, const char* name, con
                 int one = side ? middle + d : middle - d;
                 bool some = false;
                 if (one <= last || one >= next) continue;
-                code = look_at(lab, file, one, &contacts, &some, &told, error);
+                code = look_at(lab, file, one, &contacts, &some, error);
                 if (some) frame = one;
             }
         if (frame < 0 || code) continue;

@@ -204,6 +204,25 @@ static const mor_lab_run* best_run(const mor_lab* lab, int problem)
     return best;
 }
 
+/* What was told on the terminal about the files. */
+static void notes(const mor_lab* lab, FILE* out)
+{
+    int count = mor_lab_notes_count(&lab->notes);
+    if (count == 0) return;
+    fprintf(out,
+            "<details id=\"notes\"><summary>Where the files deviate from their format, and what was made of it (%d)"
+            "</summary><ul>\n",
+            count);
+    for (int i = 0; i < count; i++) {
+        char line[2000];
+        mor_lab_notes_text(&lab->notes, i, line, sizeof line);
+        fputs("<li>", out);
+        mor_html_text(out, line);
+        fputs("</li>\n", out);
+    }
+    fputs("</ul></details>\n", out);
+}
+
 static void problems(const mor_lab* lab, FILE* out)
 {
     fprintf(
@@ -245,6 +264,7 @@ static void problems(const mor_lab* lab, FILE* out)
         fputs("</tr>\n", out);
     }
     fputs("</tbody></table></div>\n", out);
+    notes(lab, out);
 }
 
 static void runs(const mor_lab* lab, FILE* out)

@@ -15,7 +15,7 @@
   const P = { name: 0, family: 1, rows: 2, contacts: 3, dof: 4, deficiency: 5, condition: 6, mass: 7, by: 8, stored: 9, file: 10, frame: 11 };
   const R = { p: 0, f: 1, s: 2, t: 3, status: 4, iterations: 5, time: 6, total: 7, error: 8, natural: 9, fb: 10, cck: 11, normal: 12, friction: 13, detail: 14, user: 15 };
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  const colour = (s) => { const c = D.colours[s % D.colours.length]; return dark.matches && c === "#262626" ? "#e8ecf1" : c; }, dash = (s) => D.dashes[(s + Math.floor(s / D.colours.length)) % D.dashes.length]; // as page_chart.c
+  const colour = (s) => { const c = D.colours[s % D.colours.length]; return dark.matches && c === "#262626" ? "#e8ecf1" : c; }, dash = (s) => D.dashes[(s + 2 * Math.floor(s / D.colours.length)) % D.dashes.length]; // as page_chart.c
   const short = (v) => (v === null || v === undefined ? "–" : Math.abs(v) >= 0.01 && Math.abs(v) < 1e4 ? String(+v.toPrecision(3)) : v.toExponential(1));
 
   // ------------------------------------------------------------------------------------------ tables

@@ -38,6 +38,9 @@ static void draw(mor_rng* rng, long n, long* picks)
     }
 }
 
+/* A variance that is more than the rounding of its mean: else the measure does not vary, and has no indices. */
+static bool varies(double variance, double mean) { return variance > 1e-300 && variance > 1e-26 * mean * mean; }
+
 /* First and total indices of the base points `picks` (NULL: all). y: rows of d + 2: A, AB_1 ... AB_d, B. */
 static bool sobol(const group* g, const long* base, long n, const long* picks, double* first, double* total)
 {
@@ -53,7 +56,7 @@ static bool sobol(const group* g, const long* base, long n, const long* picks, d
         square += (y[0] - mean) * (y[0] - mean) + (y[d + 1] - mean) * (y[d + 1] - mean);
     }
     double variance = square / (2.0 * (double)n);
-    if (!(variance > 1e-300)) return false;
+    if (!varies(variance, mean)) return false;
     for (int k = 0; k < d; k++) {
         double a = 0.0, b = 0.0;
         for (long i = 0; i < n; i++) {
@@ -130,7 +133,7 @@ static bool binned(const group* g, const long* base, long n, const long* picks, 
         double e = g->y[base[picks ? picks[i] : i]] - mean;
         variance += e * e / (double)n;
     }
-    if (!(variance > 1e-300)) return false;
+    if (!varies(variance, mean)) return false;
     for (int k = 0; k < d; k++) {
         double sum[32] = { 0 }, square[32] = { 0 }, between = 0.0, within = 0.0;
         long count[32] = { 0 };

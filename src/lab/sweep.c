@@ -2,6 +2,7 @@
 #include "lab/sweep.h"
 
 #include "io/scene/scene_def.h"
+#include "io/text/output.h"
 #include "lab/task_journal.h"
 
 #include <glob.h>
@@ -410,7 +411,7 @@ static mor_code open_journal(session* x, mor_error* error)
     if (rank) snprintf(path, sizeof path, "%s.rank-%d", o->journal, rank);
     else snprintf(path, sizeof path, "%s", o->journal);
     x->journal = mor_task_journal_open(path, head, o->resume, error);
-    return x->journal ? MOR_OK : MOR_SYSTEM;
+    return x->journal ? MOR_OK : error->code;
 }
 
 /* ------------------------------------------------------------------------------------- ranks */
@@ -456,15 +457,25 @@ static mor_code end_ranks(session* x, mor_code code, mor_error* error)
     return worst && !code ? mor_fail(error, worst, "another rank failed; it says why") : code;
 }
 
+/* Journals of an earlier sweep go away, unless another process writes them. */
+static mor_code begin_anew(const mor_sweep* s, mor_error* error)
+{
+    FILE* file = mor_output_claim(s->options.journal, true, error);
+    if (!file) return error->code;
+    fclose(file);
+    mor_sweep_forget_journal(s);
+    return MOR_OK;
+}
+
 /* What is in the journals, and the tasks that are left. */
 static mor_code take_up(session* x, mor_error* error)
 {
     mor_sweep* s = x->sweep;
     const mor_sweep_options* o = &s->options;
     mor_code code = MOR_OK;
-    if (o->journal && !o->resume && own_rank(s) == 0) mor_sweep_forget_journal(s);
+    if (o->journal && !o->resume && own_rank(s) == 0) code = begin_anew(s, error);
     if (o->ranks) o->ranks->meet();
-    if (o->journal && o->resume) code = for_journals(o->journal, read_journal, x, error);
+    if (!code && o->journal && o->resume) code = for_journals(o->journal, read_journal, x, error);
     if (!code) code = prepare(x, error);
     if (o->ranks) o->ranks->meet(); /* all have read before one writes */
     return code ? code : open_journal(x, error);

@@ -91,11 +91,10 @@ mor_task_journal* mor_task_journal_open(const char* path, const char* conditions
     snprintf(j->path, sizeof j->path, "%s", path);
     bool begun = false, whole = false;
     if (resume) look(path, &begun, &whole);
-    j->file = fopen(path, begun ? "a" : "w");
-    mor_code code = j->file ? MOR_OK : lost(j, error);
+    j->file = mor_output_claim(path, !begun, error);
+    mor_code code = j->file ? MOR_OK : MOR_SYSTEM;
     if (!code && !begun) code = fprintf(j->file, "%s\n", conditions) < 0 || fflush(j->file) ? lost(j, error) : MOR_OK;
     if (!code && begun && !whole) code = fputc('\n', j->file) == EOF || fflush(j->file) ? lost(j, error) : MOR_OK;
-    if (!code && !begun) code = mor_output_sync(path, error);
     if (!code) return j;
     if (j->file) fclose(j->file);
     free(j);

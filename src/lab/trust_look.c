@@ -208,11 +208,11 @@ static void say_difference(mor_trust* t, const mor_trust_record* a, const mor_tr
     if (a->turned[worst] != nominal->turned[worst])
         say(t, "'%s' %s", name, a->turned[worst] ? "topples" : "does not topple");
     else if (a->rests[worst] != nominal->rests[worst])
-        say(t, "'%s' %s", name, a->rests[worst] ? "stops (jams)" : "does not stop (does not jam)");
+        say(t, "'%s' %s", name, a->rests[worst] ? "stops (jams or sticks)" : "moves on (does not jam or stick)");
     else say(t, "'%s' ends %.3g m from there", name, fmod(most, 1e3));
 }
 
-static void say_steps(mor_trust* t, int nominal)
+static void say_steps(mor_trust* t, int nominal, bool touches)
 {
     double until = t->horizon;
     if (t->runs[0].status >= MOR_TRIAL_REFUSED) {
@@ -227,8 +227,8 @@ static void say_steps(mor_trust* t, int nominal)
         if (i > 0) t->largest_step = r->value;
     }
     if (t->largest_step > 0.0)
-        say(t, "Steps up to %.3g s reproduce the motion to %.2g m and the sequence of contacts until t = %.3g s",
-            t->largest_step, t->goal, until);
+        say(t, "Steps up to %.3g s reproduce the motion to %.2g m%s until t = %.3g s", t->largest_step, t->goal,
+            touches ? " and the sequence of contacts" : "", until);
     else
         say(t, "No step from %.3g s on reproduces the motion of %.3g s to %.2g m until t = %.3g s: take smaller ones",
             t->runs[1].value, t->runs[0].value, t->goal, until);
@@ -256,6 +256,22 @@ static void say_friction(mor_trust* t, const mor_trust_record* const* records, i
     } else if (error > t->goal) say(t, "5 %% of friction move the end by %.2g m. ", error);
 }
 
+/* Of the largest change: the body of whose toppling or rest the members agree least. */
+static void say_events(mor_trust* t)
+{
+    const mor_trust_body *topples = NULL, *rests = NULL;
+    int most[2] = { 0 };
+    for (int i = 0; i < t->body_count; i++) {
+        const mor_trust_body* b = &t->bodies[i];
+        int turned = b->turns ? t->members - b->turned : b->turned,
+            moved = b->rests ? t->members - b->resting : b->resting;
+        if (turned > most[0]) most[0] = turned, topples = b;
+        if (moved > most[1]) most[1] = moved, rests = b;
+    }
+    if (topples) say(t, "; '%s' turns over in %d", topples->name, topples->turned);
+    else if (rests) say(t, "; '%s' comes to rest in %d", rests->name, rests->resting);
+}
+
 /* Of the largest change: how many members end otherwise, in how many ways. */
 static void say_outcomes(mor_trust* t)
 {
@@ -263,6 +279,7 @@ static void say_outcomes(mor_trust* t)
     if (last->other > 0)
         say(t, ": of %d runs that begin with velocities off by %.1g m/s, %d end otherwise, in %d different ways",
             t->members, last->size * t->speed, last->other, last->outcomes);
+    if (last->other > 0) say_events(t);
     say(t, ". ");
 }
 
@@ -325,7 +342,7 @@ mor_code mor_trust_look(mor_trust* t, const mor_trust_record* const* records, in
     if (t->runs[nominal].status >= MOR_RUN_FAILED && t->runs[nominal].status != MOR_RUN_APPROXIMATE)
         say(t, "The scene itself ends as '%s' at t = %.3g s: see moreau doctor. ",
             mor_trial_status_name(t->runs[nominal].status), t->runs[nominal].reached);
-    say_steps(t, nominal);
+    say_steps(t, nominal, records[0]->touch_count > 0 || records[nominal]->touch_count > 0);
     say_start(t);
     say_friction(t, records, nominal);
     say_tolerance(t);

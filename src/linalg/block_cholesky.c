@@ -10,6 +10,7 @@
  * Cost: O(sum of degree^2 d^3); linear for trees. */
 #include "linalg/block_cholesky.h"
 
+#include "base/arena.h"
 #include "linalg/rows.h"
 
 #include <math.h>
@@ -45,9 +46,9 @@ mor_block_cholesky* mor_block_cholesky_create(int count, const int* dims, mor_ar
     c->count = count;
     c->arena = arena;
     c->nodes = mor_arena_zero(arena, (size_t)count + 1, sizeof *c->nodes);
-    c->order = mor_arena_alloc(arena, ((size_t)count + 1) * sizeof *c->order);
-    c->bucket = mor_arena_alloc(arena, ((size_t)count + 1) * sizeof *c->bucket);
-    c->mark = mor_arena_alloc(arena, ((size_t)count + 1) * sizeof *c->mark);
+    c->order = mor_arena_take(arena, ((size_t)count + 1) * sizeof *c->order);
+    c->bucket = mor_arena_take(arena, ((size_t)count + 1) * sizeof *c->bucket);
+    c->mark = mor_arena_take(arena, ((size_t)count + 1) * sizeof *c->mark);
     if (!c->nodes || !c->order || !c->bucket || !c->mark) return NULL;
     for (int i = 0; i < count; i++) {
         c->nodes[i].dim = dims[i];
@@ -64,7 +65,7 @@ static bool add_edge(mor_block_cholesky* c, int from, int to, double* block, boo
     node* n = &c->nodes[from];
     if (n->degree == n->capacity) {
         int capacity = n->capacity ? 2 * n->capacity : 4;
-        edge* larger = mor_arena_alloc(c->arena, (size_t)capacity * sizeof *larger);
+        edge* larger = mor_arena_take(c->arena, (size_t)capacity * sizeof *larger);
         if (!larger) return false;
         if (n->degree) memcpy(larger, n->edges, (size_t)n->degree * sizeof *larger);
         n->edges = larger;
@@ -208,7 +209,7 @@ MOR_ALWAYS_INLINE bool make_factor_block(mor_block_cholesky* c, const node* k, e
     int m = c->nodes[e->to].dim, n = k->dim;
     double* B = e->block;
     if (!e->flipped) {
-        B = mor_arena_alloc(c->arena, (size_t)(m * n) * sizeof *B);
+        B = mor_arena_take(c->arena, (size_t)(m * n) * sizeof *B);
         if (!B) return false;
         for (int i = 0; i < n; i++)
             for (int j = 0; j < m; j++) B[i * m + j] = e->block[j * n + i];

@@ -82,7 +82,7 @@ static bool lu_halves(int m, int n, double* A, int lda, int* pivot)
 
 bool mor_lu_factor(int n, double* A, int* pivot) { return lu_halves(n, n, A, n, pivot); }
 
-void mor_lu_solve(int n, const double* LU, const int* pivot, double* b)
+MOR_ALWAYS_INLINE void mor_lu_solve_body(int n, const double* LU, const int* pivot, double* b)
 {
     for (int k = 0; k < n; k++) {
         int r = pivot[k] - 1;
@@ -97,6 +97,8 @@ void mor_lu_solve(int n, const double* LU, const int* pivot, double* b)
         if (b[k] != 0.0) mor_subtract(k, b[k], LU + (size_t)k * n, b);
     }
 }
+
+MOR_WIDE_VOID(extern, mor_lu_solve, (int n, const double* LU, const int* pivot, double* b), (n, LU, pivot, b))
 
 void mor_lu_solve_many(int n, const double* LU, const int* pivot, int m, double* B)
 {

@@ -194,17 +194,38 @@ double mor_front_lu_operations(const mor_front_lu* lu)
 
 /* ---------------------------------------------------------------------------------- numbers */
 
+/* The largest |x|, numbers that are none left out; 0 without any. */
+MOR_ALWAYS_INLINE double largest(int n, const double* x)
+{
+    const mor_four_bits sign = { INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN };
+    mor_four most = { 0, 0, 0, 0 };
+    int i = 0;
+    for (; i + 4 <= n; i += 4) {
+        const mor_four size = (mor_four)(MOR_FOUR_BITS_AT(x + i) & ~sign);
+        most = MOR_FOUR_SELECT(size > most, size, most);
+    }
+    double all = mor_max(mor_max(most[0], most[1]), mor_max(most[2], most[3]));
+    for (; i < n; i++) all = mor_max(all, fabs(x[i]));
+    return all;
+}
+
+/* The first of the largest from c[j] on; j if c[j] is no number. */
+MOR_ALWAYS_INLINE int pivot_row(const double* c, int j, int limit)
+{
+    const double most = largest(limit - j, c + j);
+    for (int i = j; i < limit; i++)
+        if (fabs(c[i]) == most || isnan(c[j])) return i;
+    return j;
+}
+
 /* Eliminates columns begin ... end-1 of the m x m front, pivoting among rows < limit; updates columns < columns only.
  * */
 MOR_ALWAYS_INLINE bool eliminate(int m, int begin, int end, int limit, int columns, double* F, int* pivot)
 {
     for (int j = begin; j < end; j++) {
         double* c = F + (size_t)j * m;
-        int r = j;
-        double whole = 0.0;
-        for (int i = j + 1; i < limit; i++)
-            if (fabs(c[i]) > fabs(c[r])) r = i;
-        for (int i = j; i < m; i++) whole = mor_max(whole, fabs(c[i]));
+        const int r = pivot_row(c, j, limit);
+        const double whole = largest(m - j, c + j);
         pivot[j] = r;
         if (!(fabs(c[r]) > 1e-12 * whole) || !isfinite(c[r])) return false;
         if (r != j)

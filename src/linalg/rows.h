@@ -82,7 +82,8 @@ MOR_ALWAYS_INLINE void mor_rows_six(int dim, const double* A, const double* v, d
 MOR_ALWAYS_INLINE void mor_rows(int dim, int n, const double* A, const double* v, double* u)
 {
     if (dim == 3) {
-        mor_rows3(n, A, v, u);
+        if (n == 6) mor_rows3(6, A, v, u); /* known lengths: no loops */
+        else mor_rows3(n, A, v, u);
     } else if (n == 6) {
         if (dim == 5) mor_rows_six(5, A, v, u);
         else mor_rows_six(dim, A, v, u);
@@ -95,7 +96,8 @@ MOR_ALWAYS_INLINE void mor_rows(int dim, int n, const double* A, const double* v
 MOR_ALWAYS_INLINE void mor_push(int dim, int n, const double* A, const double* p, double* v)
 {
     if (dim == 3) {
-        mor_push3(n, A, p, v);
+        if (n == 6) mor_push3(6, A, p, v);
+        else mor_push3(n, A, p, v);
     } else if (n == 6) {
         mor_four wide = MOR_FOUR_AT(v);
         mor_two rest = MOR_TWO_AT(v + 4);
@@ -138,13 +140,15 @@ MOR_ALWAYS_INLINE unsigned long long mor_used3(int n, const double* A)
         W##0 += a * x, W##1 += a * y, W##2 += a * z, W##3 += b * x, W##4 += b * y, W##5 += b * z, W##6 += c * x,       \
             W##7 += c * y, W##8 += c * z;                                                                              \
     } while (0)
-#define MOR_GRAM3_REST(k, rest)                                                                                        \
+#define MOR_GRAM3_SUMS(k, rest)                                                                                        \
     mor_two t0 = MOR_FOLD(w0), t1 = MOR_FOLD(w1), t2 = MOR_FOLD(w2), t3 = MOR_FOLD(w3), t4 = MOR_FOLD(w4),             \
             t5 = MOR_FOLD(w5), t6 = MOR_FOLD(w6), t7 = MOR_FOLD(w7), t8 = MOR_FOLD(w8);                                \
     if ((rest) && n & 2) MOR_GRAM3_STEP(mor_two, MOR_TWO_AT, k, t);                                                    \
     double s0 = t0[0] + t0[1], s1 = t1[0] + t1[1], s2 = t2[0] + t2[1], s3 = t3[0] + t3[1], s4 = t4[0] + t4[1],         \
            s5 = t5[0] + t5[1], s6 = t6[0] + t6[1], s7 = t7[0] + t7[1], s8 = t8[0] + t8[1];                             \
-    if ((rest) && n & 1) MOR_GRAM3_STEP(double, *, n - 1, s);                                                          \
+    if ((rest) && n & 1) MOR_GRAM3_STEP(double, *, n - 1, s)
+#define MOR_GRAM3_REST(k, rest)                                                                                        \
+    MOR_GRAM3_SUMS(k, rest);                                                                                           \
     W[0] += s0, W[1] += s1, W[2] += s2, W[3] += s3, W[4] += s4, W[5] += s5, W[6] += s6, W[7] += s7, W[8] += s8
 
 /* W += A B', both 3 x n, W row-major */
@@ -169,12 +173,30 @@ MOR_ALWAYS_INLINE void mor_gram3_used(int n, unsigned long long used, const doub
     MOR_GRAM3_REST(k, rest);
 }
 
+/* The same product by itself, with columns `apart` numbers apart. */
+MOR_ALWAYS_INLINE void mor_gram3_columns(int n, unsigned long long used, const double* A, const double* B, int apart,
+                                         double* W)
+{
+    mor_four w0 = { 0, 0, 0, 0 }, w1 = w0, w2 = w0, w3 = w0, w4 = w0, w5 = w0, w6 = w0, w7 = w0, w8 = w0;
+    const int k = n & ~3;
+    const bool rest = used >> (k / 4) & 1;
+    for (used &= (1ull << (k / 4)) - 1; used; used &= used - 1) {
+        int j = 4 * __builtin_ctzll(used);
+        MOR_GRAM3_STEP(mor_four, MOR_FOUR_AT, j, w);
+    }
+    MOR_GRAM3_SUMS(k, rest);
+    double *X = W + apart, *Y = X + apart;
+    W[0] = 0.0 + s0, W[1] = 0.0 + s3, W[2] = 0.0 + s6, X[0] = 0.0 + s1, X[1] = 0.0 + s4, X[2] = 0.0 + s7;
+    Y[0] = 0.0 + s2, Y[1] = 0.0 + s5, Y[2] = 0.0 + s8;
+}
+
 /* W += A B', A p x n, B q x n, W p x q row-major: joints of five equations between bodies of six velocities are
  * frequent. */
 MOR_ALWAYS_INLINE void mor_gram(int p, int q, int n, const double* A, const double* B, double* W)
 {
     if (p == 3 && q == 3) {
-        mor_gram3(n, A, B, W);
+        if (n == 6) mor_gram3(6, A, B, W);
+        else mor_gram3(n, A, B, W);
     } else if (n == 6 && p == 5 && q == 5) {
         for (int i = 0; i < 5; i++) mor_rows_six(5, B, A + 6 * i, W + 5 * i);
     } else if (n == 6) {

@@ -27,6 +27,27 @@ typedef long long mor_two_bits __attribute__((vector_size(16), aligned(8), may_a
 /* { a + c, b + d } of { a, b, c, d } */
 #define MOR_FOLD(q) (__builtin_shufflevector(q, q, 0, 1) + __builtin_shufflevector(q, q, 2, 3))
 
+MOR_ALWAYS_INLINE void mor_four_max(mor_four* x, const mor_four* least)
+{
+    mor_four_bits keep = *x > *least;
+    *x = (mor_four)((keep & (mor_four_bits)*x) | (~keep & (mor_four_bits)*least));
+}
+
+MOR_ALWAYS_INLINE void mor_four_min(mor_four* x, const mor_four* most)
+{
+    mor_four_bits keep = *x < *most;
+    *x = (mor_four)((keep & (mor_four_bits)*x) | (~keep & (mor_four_bits)*most));
+}
+
+/* x where the mask is set, else y */
+#define MOR_FOUR_SELECT(mask, x, y) ((mor_four)(((mask) & (mor_four_bits)(x)) | (~(mask) & (mor_four_bits)(y))))
+
+MOR_ALWAYS_INLINE bool mor_four_any(const mor_four* x)
+{
+    mor_four_bits bits = *x != (mor_four){ 0, 0, 0, 0 };
+    return (bits[0] | bits[1] | bits[2] | bits[3]) != 0;
+}
+
 #if defined(__x86_64__) && !defined(MOREAU_PLAIN)
 #define MOR_WIDE_CHOICE(name) (__builtin_cpu_supports("avx2") ? name##_avx2 : name##_plain)
 #define MOR_WIDE(scope, type, name, parameters, arguments)                                                             \

@@ -8,6 +8,7 @@
  * so that the joint's coordinate is s itself, and limits, damping and friction keep their meaning. The motion is that
  * of the robot in minimal coordinates as h shrinks; joints are met to the tolerance of the stabilisation, not exactly.
  * */
+#include "base/failed.h"
 #include "model/articulated.h"
 #include "model/joints.h"
 #include "model/world.h"
@@ -119,7 +120,7 @@ mor_code mor_world_add_linkage(mor_world* w, const mor_robot_def* def, mor_error
     for (int i = 0; code == MOR_OK && i < m->link_count; i++) {
         bodies[i] = add_body(w, def, work, i, shapes, error);
         bool good = bodies[i].index1 && (i == 0 || add_joint(w, def, work, i, bodies, error));
-        if (!good) code = error ? error->code : MOR_BAD_INPUT;
+        if (!good) code = mor_failed(error, MOR_BAD_INPUT);
     }
     for (int i = 0; code == MOR_OK && !def->self_collision && i < m->link_count; i++)
         for (int k = 0; k < i && code == MOR_OK; k++)

@@ -37,10 +37,11 @@ typedef struct mor_island {
     int row_block_count;
     mor_report report;
     double solve_time, formulate_time;
-    double energy;                   /* of mechanisms before the step [J] (step/mechanism_energy.c) */
+    double energy, kinetic;          /* of mechanisms before the step [J] (step/mechanism_energy.c) */
     struct mor_equations* equations; /* of an island with nothing but equations, or NULL (step/solve.c) */
     int kept;                        /* which of the islands that are kept it repeats, or -1 */
     bool wide;                       /* joints of it are too far open for its rows (formulation/wide.c) */
+    bool stuck;                      /* contacts keep its joints open by a little (formulation/wide.c) */
     bool one_sided, skip; /* integrators (step/smooth_step.c): it has contacts or bounded rows; it needs no solve */
 } mor_island;
 
@@ -75,6 +76,7 @@ struct mor_step {
     int from_step;   /* number of steps that world had taken when this one began */
     bool geometry;   /* systems have contact geometry whatever the formulation asks for */
     bool beside;     /* it works beside another step (mor_step_beside) */
+    bool stout;      /* mass blocks of free bodies that turn less easily (formulation/stout.h) */
     bool equations;  /* systems have the equations of joints alone, and no diagonals of W */
     mor_stage phase; /* the last stage that went well */
     mor_status status;
@@ -120,6 +122,9 @@ struct mor_step {
     int island_count;
     int rough; /* islands that are not left to the integrator of smooth motion: the first ones */
     mor_smooth_plan_of plan;
+    struct mor_trial_motion* tried; /* where a trial with the velocities tried_nu took the bodies (step/trial.c); NULL:
+                                       nobody tried */
+    double* tried_nu;
 
     /* what came of it */
     mor_timing timing;

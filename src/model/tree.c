@@ -280,7 +280,7 @@ static void free_advance_shared(mor_body* b, double h, double share, const doubl
     b->x = mor_madd(b->x, h, mor_lerp(b->v, v, share));
     b->v = v;
     b->L = mor_add(b->L_free, j);
-    b->q = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(h, mor_madd(u, share, dw))), b->q));
+    b->q = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(h * share, dw)), b->q_free));
     mor_turn_energy(turning(b), b->q, b->L, &b->w);
 }
 
@@ -365,8 +365,9 @@ double mor_tree_move(mor_world* world, const mor_tree* t, const double* d)
     double before = b ? 0.5 * mor_dot(b->w, b->L) : 0.0;
     t->kind->correct(world, t, d, false);
     double change = b ? 0.5 * mor_dot(b->w, b->L) - before : 0.0;
-    if (fabs(change) <= SLIGHT * before) return change;
-    b->L = mor_rotate(mor_quat_exp(mor_v3(d[3], d[4], d[5])), b->L);
+    if (change == 0.0) return 0.0;
+    if (fabs(change) <= SLIGHT * before) b->L = mor_scale(sqrt(before / (before + change)), b->L);
+    else b->L = mor_rotate(mor_quat_exp(mor_v3(d[3], d[4], d[5])), b->L);
     mor_turn_energy(turning(b), b->q, b->L, &b->w);
     return 0.0;
 }

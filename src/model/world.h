@@ -9,6 +9,8 @@
 #include "moreau/library.h"
 #include "moreau/robot.h"
 
+#include <stddef.h>
+
 struct mor_tree_kind;
 struct mor_control;
 
@@ -22,36 +24,41 @@ typedef struct mor_support_look {
     double at[3];
 } mor_support_look;
 
+/* What every step reads comes first: many bodies are in few lines of the cache then. */
 typedef struct mor_body {
     bool alive;
+    bool no_collision;
+    bool struck; /* in this step the inertia is that of the start (model/tree.c); not state */
     uint32_t generation;
-    char name[64];
     mor_body_kind kind;
-    mor_body_shape* shapes;
     int shape_count;
-    uint64_t (*filters)[2]; /* types and affinities of the shapes; NULL: the usual (filters.c) */
     int material;
+    int tree;        /* -1: fixed or kinematic */
+    int weld;        /* the first of the bodies that welds hold together, -1: the world; of drafts (mor_find_welds) */
+    int robot, link; /* robot: index + 1, 0: a body of its own; its link */
+    mor_body_shape* shapes;
+    uint64_t (*filters)[2]; /* types and affinities of the shapes; NULL: the usual (filters.c) */
+    mor_vec3 x;             /* centre of mass, world */
+    mor_quat q;
+    double angle;  /* 2-D: unbounded rotation about z; q follows it */
+    mor_vec3 v, w; /* of the centre of mass; angular, world */
+    mor_vec3 L;    /* free bodies: angular momentum about the centre of mass (the state; w follows) */
     mor_mass mass; /* body frame; com is where x is */
     mor_mat3 inertia_inverse;
-    int tree; /* -1: fixed or kinematic */
-    bool no_collision;
-    int robot, link; /* robot: index + 1, 0: a body of its own; its link */
-    mor_vec3 x;      /* centre of mass, world */
-    mor_quat q;
-    double angle;           /* 2-D: unbounded rotation about z; q follows it */
-    mor_vec3 v, w;          /* of the centre of mass; angular, world */
-    mor_vec3 L;             /* free bodies: angular momentum about the centre of mass (the state; w follows) */
-    mor_vec3 L_free;        /* L + h torque, between prepare and advance; not state, nor are the next two */
+    mor_vec3 L_free;        /* L + h torque, between prepare and advance; not state, nor is the next */
     mor_quat q_free;        /* where the free motion of the step ends, likewise */
-    bool struck;            /* in this step the inertia is that of the start (model/tree.c) */
     mor_vec3 force, torque; /* for the coming step */
     mor_vec3 surface_velocity;
     mor_motion motion;
     void* motion_user;
-    mor_vec3 x0; /* where it was added */
     mor_body_support support;
     mor_support_look look; /* of the step, not state (model/support_step.c) */
+    mor_vec3 x0;           /* where it was added */
+    char name[64];
 } mor_body;
+
+/* Bytes from x to L: the motion, which is copied and compared as one. */
+#define MOR_BODY_MOTION (offsetof(mor_body, L) + sizeof(mor_vec3) - offsetof(mor_body, x))
 
 /* Has it no velocity at all? */
 static inline bool mor_body_is_still(const mor_body* b)
@@ -169,6 +176,9 @@ typedef struct mor_joint_look {
     mor_joint_axes axes; /* of joints with a free coordinate */
 } mor_joint_look;
 
+/* Contacts at rest kept it open in the last step, by less than is tolerated (step/stabilise.c). */
+#define MOR_JOINT_STUCK INFINITY
+
 /* A joint between two bodies in maximal coordinates; also closes loops between links of robots. */
 typedef struct mor_joint {
     mor_joint_def def;
@@ -177,7 +187,7 @@ typedef struct mor_joint {
     double coordinate;    /* of one-dof joints: angle (unwound) or distance */
     double memory[10];    /* impulses of the last step: rows, then limit, motor, friction, spring */
     double correction[6]; /* m/s: what the stabilisation added to the last step's motion (step/stabilise.c) */
-    double before[2][6];  /* those of the two steps before it */
+    double before[2][6];  /* those of the two steps before it; before[0][0] may be MOR_JOINT_STUCK */
     int spring;           /* the tree that stands for its spring and damper, -1: none */
     bool apart;           /* it cannot be closed together with others (step/close_joints.c) */
     bool held;            /* of drafts: its island is `wide` in this step (formulation/wide.c) */

@@ -16,9 +16,9 @@ void mor_html_text(FILE* out, const char* text)
     }
 }
 
-/* Neighbouring styles differ in colour and in dash, so that neither is needed alone; the script of the report does the
- * same. */
-static int dash_of(int style) { return (style + style / MOR_PLOT_COLOURS) % MOR_PLOT_DASHES; }
+/* Neighbouring styles differ in colour and in dash, so that neither is needed alone, and the first 28 are all
+ * different; the script of the report does the same. */
+static int dash_of(int style) { return (style + 2 * (style / MOR_PLOT_COLOURS)) % MOR_PLOT_DASHES; }
 
 mor_curve* mor_page_curve(mor_panel* panel, const char* label, int style)
 {

@@ -35,7 +35,24 @@ void mor_cone_project(int dim, mor_cone cone, double* x);
 double mor_cone_shift(int dim, mor_cone cone, const double* u);
 /* Natural map r - P_K(r - rho u^), written to `out` (dim). */
 void mor_cone_natural(int dim, mor_cone cone, double rho, const double* r, const double* u, double* out);
-/* The same for the convex relaxation: u itself in place of u^. */
+/* The length of the natural map of a contact of three rows, mu its coefficient: the same bits without loops and arrays.
+ * The judge asks for it several times for each contact of a step. */
+static inline double mor_cone_off3(double mu, double rho, const double* r, const double* u)
+{
+    const double slip = sqrt(u[1] * u[1] + u[2] * u[2]);
+    double N = r[0] - rho * (u[0] + mu * slip), x = r[1] - rho * u[1], y = r[2] - rho * u[2];
+    const double t = sqrt(x * x + y * y);
+    if (mu * t <= -N) {
+        N = x = y = 0.0;
+    } else if (!(N >= 0.0 && t <= mu * N)) {
+        if (!(t <= mu * N)) N = (N + mu * t) / (1.0 + mu * mu);
+        const double f = t > mu * N ? mu * N / t : 1.0;
+        x *= f, y *= f;
+    }
+    const double a = r[0] - N, b = r[1] - x, c = r[2] - y;
+    return sqrt(a * a + b * b + c * c);
+}
+/* mor_cone_natural for the convex relaxation: u itself in place of u^. */
 void mor_cone_natural_convex(int dim, mor_cone cone, double rho, const double* r, const double* u, double* out);
 
 /* Regular polygon in place of the disc: direction j of n_d is (cos 2 pi j/n_d, sin 2 pi j/n_d). */

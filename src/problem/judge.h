@@ -39,6 +39,13 @@ mor_residual mor_judge_step(const mor_problem* problem, const double* z, mor_jud
 mor_residual mor_judge_step_at(const mor_problem* problem, const double* z, const double* nu,
                                struct mor_workers* workers, mor_arena* arena);
 double mor_judge_step_velocity(const mor_problem* problem, const double* z, mor_judge_memory* memory, mor_arena* arena);
+/* Contacts of three rows on a circular cone (judge_four.c): `count` lanes are set, the others hold any numbers. */
+typedef struct mor_four_contacts {
+    int count;
+    double mu[4], rho[4], p[3][4], u[3][4]; /* coefficient, step, impulses and velocities */
+} mor_four_contacts;
+/* Adds what tally_block with both steps, mor_tally_cone and mor_judge_contact add, contact after contact. */
+void mor_judge_four(const mor_four_contacts* contacts, mor_tally* scaled, mor_tally* plain, mor_residual* worst);
 /* QP (judge_qp.c). */
 mor_residual mor_judge_qp(const mor_problem* problem, const double* z, mor_arena* arena);
 /* g = (A + A')/2 z + b, or A z + b for operators. False: out of memory. */

@@ -21,6 +21,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/elementary.h"
 #include "base/workers.h"
 #include "linalg/dense.h"
@@ -85,8 +86,12 @@ static void tally_block(const mor_block* b, double rho, const double* p, const d
     else if (b->dim == 1) mor_tally_pair(tally, p[0] / rho, u[0]);
     else {
         double e[MOR_CONE_ROWS], s;
-        mor_cone_natural(b->dim, mor_block_cone(b), rho, p, u, e);
-        s = mor_norm2(b->dim, e) / rho;
+        if (b->dim == 3) {
+            s = mor_cone_off3(b->mu, rho, p, u) / rho;
+        } else {
+            mor_cone_natural(b->dim, mor_block_cone(b), rho, p, u, e);
+            s = mor_norm2(b->dim, e) / rho;
+        }
         tally->natural += s * s;
         tally->largest = larger(tally->largest, s);
     }
@@ -96,7 +101,7 @@ bool mor_judge_memory_init(mor_judge_memory* memory, const mor_problem* problem,
 {
     const mor_step_form* step = &problem->step;
     size_t n = (size_t)step->row_count;
-    double* z = mor_arena_alloc(arena, (2 * n + (size_t)step->block_count + 1) * sizeof *z);
+    double* z = mor_arena_take(arena, (2 * n + (size_t)step->block_count + 1) * sizeof *z);
     *memory = (mor_judge_memory){ z, z ? z + n : NULL, z ? z + 2 * n : NULL, false };
     for (int c = 0; z && c < step->block_count; c++) memory->rho[c] = mor_step_rho(step, c);
     return z != NULL;
@@ -106,8 +111,8 @@ static const double* rows_at(const mor_step_form* step, const double* p, mor_jud
 {
     size_t bytes = (size_t)step->row_count * sizeof *p;
     if (memory && memory->set && memcmp(memory->z, p, bytes) == 0) return memory->u;
-    double* nu = mor_arena_alloc(arena, (size_t)step->dof * sizeof *nu);
-    double* u = memory ? memory->u : mor_arena_alloc(arena, bytes);
+    double* nu = mor_arena_take(arena, (size_t)step->dof * sizeof *nu);
+    double* u = memory ? memory->u : mor_arena_take(arena, bytes);
     if (!nu || !u) return NULL;
     mor_step_velocity(step, p, nu);
     mor_step_rows(step, nu, u);
@@ -136,30 +141,49 @@ typedef struct verdict {
     double rows_free, impulses, rows_here; /* |q|, |p|, |u| */
 } verdict;
 
+static void judge_other(const mor_block* b, double rho, const double* p, const double* u, verdict* out)
+{
+    mor_residual* worst = &out->worst;
+    tally_block(b, rho, p, u, &out->scaled);
+    tally_block(b, 1.0, p, u, &out->plain);
+    if (b->kind != MOR_BLOCK_CONTACT) return;
+    if (!mor_block_is_polygonal(b) && b->dim > 1)
+        mor_tally_cone(&out->scaled, b->dim, mor_block_cone(b), false, rho, p, u);
+    double friction = worst->friction_error;
+    mor_judge_contact(b->dim, mor_block_cone(b), rho, p, u, worst);
+    if (mor_block_is_polygonal(b)) /* the disc's rows do not hold on a polygon: take its own */
+        worst->friction_error = larger(friction, mor_judge_polygon(b, rho, p, u));
+}
+
+static void judge_waiting(mor_four_contacts* four, verdict* out)
+{
+    if (four->count) mor_judge_four(four, &out->scaled, &out->plain, &out->worst);
+    four->count = 0;
+}
+
+/* Most are contacts of three rows on a circular cone: they wait until there are four. */
 static void judge_blocks(const mor_step_form* step, const double* z, const double* u, const double* rhos, int first,
                          int last, verdict* out)
 {
-    mor_residual* worst = &out->worst;
+    mor_four_contacts four = { .rho = { 1, 1, 1, 1 } };
     for (int c = first; c < last; c++) {
         const mor_block* b = &step->blocks[c];
         const double *p = z + b->row, *v = u + b->row;
-        if (b->kind == MOR_BLOCK_EQUATION) { /* whatever the scale */
-            for (int r = 0; r < b->dim; r++)
-                mor_tally_equation(&out->scaled, v[r]), mor_tally_equation(&out->plain, v[r]);
+        if (is_open(b, p, v)) continue;
+        if (b->kind == MOR_BLOCK_CONTACT && b->dim == 3 && !mor_block_is_polygonal(b)) {
+            int lane = four.count++;
+            four.mu[lane] = b->mu, four.rho[lane] = rhos ? rhos[c] : mor_step_rho(step, c);
+            for (int r = 0; r < 3; r++) four.p[r][lane] = p[r], four.u[r][lane] = v[r];
+            if (four.count == 4) judge_waiting(&four, out);
             continue;
         }
-        if (is_open(b, p, v)) continue;
-        double rho = rhos ? rhos[c] : mor_step_rho(step, c);
-        tally_block(b, rho, p, v, &out->scaled);
-        tally_block(b, 1.0, p, v, &out->plain);
-        if (b->kind != MOR_BLOCK_CONTACT) continue;
-        if (!mor_block_is_polygonal(b) && b->dim > 1)
-            mor_tally_cone(&out->scaled, b->dim, mor_block_cone(b), false, rho, p, v);
-        double friction = worst->friction_error;
-        mor_judge_contact(b->dim, mor_block_cone(b), rho, p, v, worst);
-        if (mor_block_is_polygonal(b)) /* the disc's rows do not hold on a polygon: take its own */
-            worst->friction_error = larger(friction, mor_judge_polygon(b, rho, p, v));
+        judge_waiting(&four, out);
+        if (b->kind == MOR_BLOCK_EQUATION) /* whatever the scale */
+            for (int r = 0; r < b->dim; r++)
+                mor_tally_equation(&out->scaled, v[r]), mor_tally_equation(&out->plain, v[r]);
+        else judge_other(b, rhos ? rhos[c] : mor_step_rho(step, c), p, v, out);
     }
+    judge_waiting(&four, out);
 }
 
 static mor_residual pronounce(const verdict* v)
@@ -179,7 +203,7 @@ mor_residual mor_judge_step(const mor_problem* problem, const double* z, mor_jud
 {
     const mor_step_form* step = &problem->step;
     const double* u = rows_at(step, z, memory, arena);
-    double* q = mor_arena_alloc(arena, (size_t)step->row_count * sizeof *q);
+    double* q = mor_arena_take(arena, (size_t)step->row_count * sizeof *q);
     if (!u || !q) return unknown;
     mor_step_rows(step, step->nu_free, q);
     verdict v = { 0 };
@@ -211,11 +235,9 @@ static void judge_part(void* user, int index, int worker)
     mor_step_form some = *step;
     some.blocks += first;
     some.block_count = last - first;
-    some.row_count = 0; /* the rows of the part begin with b */
     memcpy(k->u + row, step->bias + row, (size_t)n * sizeof *k->u);
     memcpy(k->q + row, step->bias + row, (size_t)n * sizeof *k->q);
-    mor_step_rows(&some, k->nu, k->u);
-    mor_step_rows(&some, step->nu_free, k->q);
+    mor_step_rows_both(&some, k->nu, step->nu_free, k->u, k->q);
     verdict* v = &k->parts[index];
     *v = (verdict){ 0 };
     judge_blocks(step, k->z, k->u, NULL, first, last, v);
@@ -248,8 +270,8 @@ mor_residual mor_judge_step_at(const mor_problem* problem, const double* z, cons
     size_t n = (size_t)step->row_count;
     int count = (step->block_count + PART - 1) / PART;
     trial k = { .step = step, .z = z, .nu = nu };
-    k.u = mor_arena_alloc(arena, (2 * n + 1) * sizeof *k.u);
-    k.parts = mor_arena_alloc(arena, ((size_t)count + 1) * sizeof *k.parts);
+    k.u = mor_arena_take(arena, (2 * n + 1) * sizeof *k.u);
+    k.parts = mor_arena_take(arena, ((size_t)count + 1) * sizeof *k.parts);
     if (!k.u || !k.parts) return unknown;
     k.q = k.u + n;
     if (workers) mor_workers_run(workers, count, judge_part, &k);
@@ -266,7 +288,7 @@ double mor_judge_floor(const mor_problem* problem, const double* z, mor_arena* a
     const mor_step_form* step = &problem->step;
     if (!(problem->form & (MOR_STEP_PYRAMID | MOR_STEP_CONE))) return 0.0;
     size_t mark = mor_arena_mark(arena);
-    double* size = mor_arena_alloc(arena, (size_t)step->dof * sizeof *size);
+    double* size = mor_arena_take(arena, (size_t)step->dof * sizeof *size);
     if (!size) return 0.0;
     for (int k = 0; k < step->dof; k++) size[k] = fabs(step->nu_free[k]);
     for (int c = 0; c < step->block_count; c++) {

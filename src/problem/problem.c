@@ -74,8 +74,10 @@ MOR_ALWAYS_INLINE bool all_finite_body(long n, const double* x)
     long k = 0;
     for (; k + 8 <= n; k += 8) a += zero * MOR_FOUR_AT(x + k), b += zero * MOR_FOUR_AT(x + k + 4);
     a += b;
+    if (k + 4 <= n) a += zero * MOR_FOUR_AT(x + k), k += 4;
     mor_two sum = MOR_FOLD(a);
-    for (; k < n; k++) sum[0] += 0.0 * x[k];
+    if (k + 2 <= n) sum += __builtin_shufflevector(zero, zero, 0, 1) * MOR_TWO_AT(x + k), k += 2;
+    if (k < n) sum[0] += 0.0 * x[k];
     return sum[0] + sum[1] == 0.0;
 }
 

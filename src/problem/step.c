@@ -30,6 +30,24 @@ MOR_ALWAYS_INLINE void mor_step_rows_change_body(const mor_step_form* step, cons
     add_velocities(step, dnu, du);
 }
 
+/* u += G' nu, q += G' free */
+MOR_ALWAYS_INLINE void mor_step_rows_both_body(const mor_step_form* step, const double* nu, const double* free,
+                                               double* u, double* q)
+{
+    for (int c = 0; c < step->block_count; c++) {
+        const mor_block* block = &step->blocks[c];
+        for (int e = block->entry; e < block->entry + block->entry_count; e++) {
+            const mor_tree_block* tree = &step->trees[step->entries[e].tree];
+            const double* J = step->jacobian + step->entries[e].start;
+            mor_rows(block->dim, tree->dof, J, nu + tree->offset, u + block->row);
+            mor_rows(block->dim, tree->dof, J, free + tree->offset, q + block->row);
+        }
+    }
+}
+
+MOR_WIDE_VOID(extern, mor_step_rows_both,
+              (const mor_step_form* step, const double* nu, const double* free, double* u, double* q),
+              (step, nu, free, u, q))
 MOR_WIDE_VOID(extern, mor_step_rows, (const mor_step_form* step, const double* nu, double* u), (step, nu, u))
 MOR_WIDE_VOID(extern, mor_step_rows_change, (const mor_step_form* step, const double* dnu, double* du), (step, dnu, du))
 

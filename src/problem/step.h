@@ -17,6 +17,8 @@ void mor_step_change(const mor_step_form* step, const double* dp, double* dnu);
 void mor_step_forces(const mor_step_form* step, const double* x, double* f);
 /* u (row_count) */
 void mor_step_rows(const mor_step_form* step, const double* nu, double* u);
+/* u += G' nu and q += G' free, in one go */
+void mor_step_rows_both(const mor_step_form* step, const double* nu, const double* free, double* u, double* q);
 /* du = G' dnu (row_count), without b, which may be larger than du by orders of magnitude */
 void mor_step_rows_change(const mor_step_form* step, const double* dnu, double* du);
 /* True if the friction of this block is limited by a polygon; false for circular cones, intervals (one tangent:

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/failed.h"
 #include "io/json/json.h"
 #include "model/joint_places.h"
 #include "io/scene/scene_visual.h"
@@ -75,7 +76,7 @@ static mor_code write_joints(mor_json* json, const mor_recording* r, mor_error* 
     bool there = mor_recording_has(r, "/joints/body");
     for (int i = 0; there && !code && i < COUNT; i++) {
         t[i] = mor_recording_table(r, sets[i].path, &rows[i], &columns, error);
-        if (!t[i]) code = error && error->code ? error->code : MOR_BAD_INPUT;
+        if (!t[i]) code = mor_failed(error, MOR_BAD_INPUT);
         else if (rows[i] != rows[0] || (rows[i] > 0 && columns != sets[i].columns))
             code = mor_fail(error, MOR_BAD_INPUT, "%s:%s: rows of %d numbers, one per joint, are expected", info->path,
                             sets[i].path, sets[i].columns);
@@ -84,7 +85,7 @@ static mor_code write_joints(mor_json* json, const mor_recording* r, mor_error* 
     char* names = NULL;
     if (there && !code) {
         names = mor_recording_texts(r, "/joints/name", NAME, (size_t)rows[0], error);
-        if (!names) code = error && error->code ? error->code : MOR_BAD_INPUT;
+        if (!names) code = mor_failed(error, MOR_BAD_INPUT);
     }
     mor_json_list(json, "joints");
     for (int i = 0; !code && i < rows[0]; i++) {
@@ -155,7 +156,7 @@ static mor_code read_tables(const mor_recording* r, double** t, int* rows, mor_e
     for (int i = 0; i < TABLES; i++) {
         int columns;
         t[i] = mor_recording_table(r, tables[i].path, &rows[i], &columns, error);
-        if (!t[i]) return error && error->code ? error->code : MOR_BAD_INPUT;
+        if (!t[i]) return mor_failed(error, MOR_BAD_INPUT);
         if ((rows[i] > 0 && columns != tables[i].columns) || (tables[i].per_shape && rows[i] != rows[0]))
             return mor_fail(error, MOR_BAD_INPUT, "%s:%s: wrong shape; rows of %d numbers, one per shape, are expected",
                             path, tables[i].path, tables[i].columns);

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/failed.h"
 #include "model/joint_places.h"
 #include "model/world.h"
 #include "step/set_joint.h"
@@ -199,7 +200,7 @@ static mor_code add_body(mor_world* w, const char* rest, mor_error* error)
     for (int i = 0; i < 7; i++)
         if (!(fabs(x[i]) <= FARTHEST)) return mor_fail(error, MOR_BAD_INPUT, "a number is larger than %g", FARTHEST);
     mor_geometry* g = make_shape(flat, shape, x, error);
-    if (!g) return error && error->code ? error->code : MOR_BAD_INPUT;
+    if (!g) return mor_failed(error, MOR_BAD_INPUT);
     mor_body_def def = mor_body_def_default();
     for (int n = 1; n <= mor_world_body_count(w) + 1; n++) {
         snprintf(def.name, sizeof def.name, "added_%d", n);
@@ -212,7 +213,7 @@ static mor_code add_body(mor_world* w, const char* rest, mor_error* error)
     def.pose.position = mor_v3(x[4], x[5], flat ? 0.0 : x[6]);
     mor_body_id id = mor_world_add_body(w, &def, error);
     mor_geometry_release(g);
-    return id.index1 ? MOR_OK : error && error->code ? error->code : MOR_BAD_INPUT;
+    return id.index1 ? MOR_OK : mor_failed(error, MOR_BAD_INPUT);
 }
 
 static mor_code set_joint(mor_world* w, const char* rest, mor_error* error)

@@ -2,6 +2,7 @@
  * numbers and 32-bit indices, which a browser takes as they are. A robot's
  * meshes would be several times larger as numbers in text. */
 #include "serve/visuals.h"
+#include "base/failed.h"
 #include "io/scene/scene_visual.h"
 #include "serve/export.h"
 
@@ -172,7 +173,7 @@ static mor_code read_pictures(const mor_recording* r, const char* path, int visu
     int columns;
     for (int i = 0; i < PICTURE_TABLES; i++) {
         p->t[i] = mor_recording_table(r, names[i].path, &p->rows[i], &columns, error);
-        if (!p->t[i]) return error && error->code ? error->code : MOR_BAD_INPUT;
+        if (!p->t[i]) return mor_failed(error, MOR_BAD_INPUT);
         int want = i == NUMBER ? visuals : i == SPOT ? points : p->rows[i];
         if ((p->rows[i] > 0 && columns != names[i].columns) || p->rows[i] != want)
             return mor_fail(error, MOR_BAD_INPUT, "%s:%s: another number of rows or columns is expected", path,
@@ -249,7 +250,7 @@ mor_code mor_view_recorded_visuals(mor_json* json, const mor_recording* r, mor_e
     mor_code code = MOR_OK;
     for (int i = 0; !code && i < TABLES; i++) {
         t[i] = mor_recording_table(r, tables[i].path, &rows[i], &columns, error);
-        if (!t[i]) code = error && error->code ? error->code : MOR_BAD_INPUT;
+        if (!t[i]) code = mor_failed(error, MOR_BAD_INPUT);
         else if ((rows[i] > 0 && columns != tables[i].columns) || (i < POINT && rows[i] != rows[0]))
             code = mor_fail(error, MOR_BAD_INPUT, "%s:%s: rows of %d numbers are expected", info->path, tables[i].path,
                             tables[i].columns);

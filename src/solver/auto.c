@@ -27,6 +27,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/elementary.h"
 #include "linalg/dense.h"
 #include "solver/ip_tree.h"
@@ -91,7 +92,7 @@ static mor_contact_newton* open_newton(mor_auto* R)
 {
     if (R->newton_state == MOR_AUTO_CLOSED) {
         size_t bytes = (size_t)R->problem->size * sizeof *R->newton_answer;
-        R->newton_answer = mor_arena_alloc(R->context->arena, bytes);
+        R->newton_answer = mor_arena_take(R->context->arena, bytes);
         bool open =
             R->newton_answer && mor_contact_newton_open(&R->newton, R->problem, R->newton_answer, R->context->arena);
         R->newton_state = open ? MOR_AUTO_OPEN : MOR_AUTO_FAILED;
@@ -134,7 +135,7 @@ static bool proximal(mor_auto* R, const mor_auto_stage* stage)
 
 static bool lemke(mor_auto* R, const mor_auto_stage* stage)
 {
-    double* z = mor_arena_alloc(R->context->arena, (size_t)R->problem->size * sizeof *z);
+    double* z = mor_arena_take(R->context->arena, (size_t)R->problem->size * sizeof *z);
     if (!z) return false;
     mor_context* c = mor_auto_limits(R, stage->share, mor_solver_lemke.max_iter);
     mor_report report = mor_solver_lemke.solve(R->problem, &stage->lemke, c, z);
@@ -159,7 +160,7 @@ static bool other(mor_auto* R, const mor_auto_stage* stage)
                                   .warm = guess != NULL,
                                   .cpu_time = c->cpu_time,
                                   .interrupt = c->interrupt };
-    double* z = mor_arena_alloc(c->arena, bytes);
+    double* z = mor_arena_take(c->arena, bytes);
     if (!z) return false;
     if (guess) memcpy(z, guess, bytes);
     mor_report report = mor_solve(stage->solver, NULL, R->problem, &options, z, c->arena);
@@ -361,11 +362,11 @@ static bool prepare(mor_auto* R)
     size_t bytes = (size_t)R->problem->size * sizeof *R->z;
     R->guess = R->work = NULL;
     if (R->problem->form & (MOR_LCP | MOR_MLCP)) return true;
-    R->work = mor_arena_alloc(R->context->arena, bytes);
+    R->work = mor_arena_take(R->context->arena, bytes);
     if (!R->work) return false;
     memcpy(R->work, R->z, bytes);
     if (!R->context->warm || R->problem->form & (MOR_FC2D | MOR_FC3D | MOR_FC_ROLLING)) return true;
-    R->guess = mor_arena_alloc(R->context->arena, bytes);
+    R->guess = mor_arena_take(R->context->arena, bytes);
     if (R->guess) memcpy(R->guess, R->z, bytes);
     return R->guess;
 }
@@ -375,7 +376,11 @@ static void follow(mor_auto* R)
     const mor_auto_stage* stage = NULL;
     for (size_t k = 0; k < sizeof tables / sizeof *tables; k++)
         if (R->problem->form & tables[k].forms) stage = tables[k].stages;
-    if (!stage || !prepare(R)) return;
+    if (!stage) return;
+    if (!prepare(R)) {
+        R->report = (mor_report){ .status = MOR_NUMERICAL, .detail = "out of memory" };
+        return;
+    }
     for (; stage->name && !R->late; stage++)
         if (applies(R, stage) && stage->run(R, stage)) break;
     bool step = R->problem->form & (MOR_STEP_CONE | MOR_STEP_PYRAMID);

@@ -19,6 +19,7 @@
 /* m/s: what the rounding of positions makes of the rows; 1e-15 m in a step of 0.01 s. The rows of the next step know
  * what it leaves of a gap, so that it does not grow. */
 #define SAME 1e-13
+#define GATHERED 0.1     /* times the aim: what may gather in gaps before it is taken out */
 #define NEARLY 100.0     /* times the tolerance */
 enum { FAR_ROWS = 300 }; /* up to here Newton's method often comes back from a guess that is not near */
 
@@ -59,10 +60,33 @@ static bool follow_states(mor_auto* R, mor_judged content, const mor_auto_stage*
     return false;
 }
 
-/* What each contact of the guess does, solved for the new data; unless the guess is the answer but for rounding. */
+/* Is at least a quarter of the error of the guess in the gaps of contacts that act? Velocities and impulses that are
+ * off by as much make the rest. */
+static bool comes_from_gaps(const mor_auto* R, double error)
+{
+    const mor_step_form* s = &R->problem->step;
+    double most = 0.0;
+    for (int c = 0; c < s->block_count; c++) {
+        const int row = s->blocks[c].row;
+        if (s->blocks[c].kind == MOR_BLOCK_CONTACT && R->guess[row] > 0.0) most = mor_max(most, fabs(s->bias[row]));
+    }
+    return error <= 4.0 * most;
+}
+
+/* Is the guess the answer but for rounding, or as good as other methods make it? Impulses that do not fit make the
+ * error grow from step to step, and what corrects it leaves impulses that do not fit: they are solved for until they
+ * do. Then what is left gathers slowly, in the gaps. */
+static bool is_answer(mor_auto* R)
+{
+    if (mor_auto_has_robots(R)) return false;
+    const double error = mor_auto_keep(R, R->guess, false), aim = R->context->aim;
+    return error <= mor_min(SAME, aim) || (error <= GATHERED * aim && comes_from_gaps(R, error));
+}
+
+/* What each contact of the guess does, solved for the new data. */
 bool mor_auto_states(mor_auto* R, const mor_auto_stage* stage)
 {
-    if (!mor_auto_has_robots(R) && mor_auto_keep(R, R->guess, false) <= mor_min(SAME, R->context->aim)) {
+    if (is_answer(R)) {
         mor_auto_note(R, "guess", 1);
         return true;
     }

@@ -67,29 +67,6 @@ void mor_packs_collect(const mor_packs* packs, const double* v, double* nu);
 double mor_packs_row_speed(const mor_packs* packs, int block, int d, const double* v);
 void mor_packs_row_push(const mor_packs* packs, int block, int d, double p, double* v);
 
-/* -------------------------------------------------------------------------------- four numbers */
-
-MOR_ALWAYS_INLINE void mor_four_max(mor_four* x, const mor_four* least)
-{
-    mor_four_bits keep = *x > *least;
-    *x = (mor_four)((keep & (mor_four_bits)*x) | (~keep & (mor_four_bits)*least));
-}
-
-MOR_ALWAYS_INLINE void mor_four_min(mor_four* x, const mor_four* most)
-{
-    mor_four_bits keep = *x < *most;
-    *x = (mor_four)((keep & (mor_four_bits)*x) | (~keep & (mor_four_bits)*most));
-}
-
-/* x where the mask is set, else y */
-#define MOR_FOUR_SELECT(mask, x, y) ((mor_four)(((mask) & (mor_four_bits)(x)) | (~(mask) & (mor_four_bits)(y))))
-
-MOR_ALWAYS_INLINE bool mor_four_any(const mor_four* x)
-{
-    mor_four_bits bits = *x != (mor_four){ 0, 0, 0, 0 };
-    return (bits[0] | bits[1] | bits[2] | bits[3]) != 0;
-}
-
 /* ------------------------------------------------------------------------------------- a visit */
 
 /* The velocities of a pack's trees, component by component; of one that is alone those of the empty place. */

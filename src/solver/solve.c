@@ -354,6 +354,8 @@ static mor_report drive(driver* d, const mor_solver* solver, const void* options
     mor_report report = mor_out_of_time(&context) ? ended(MOR_TIME_LIMIT, "its form alone took the time there was")
                                                   : solver->solve(given, options, &context, x);
     report.time_s = timed ? mor_context_clock(&context) - context.start : 0.0;
+    if ((unsigned)report.status > MOR_APPROXIMATE) report.status = MOR_NUMERICAL; /* a plug-in may return anything */
+    if (report.iterations < 0) report.iterations = 0;
     mor_arena_release(arena, mark);
     verdict(d, x, z, so->tol, &context, &report);
     return report;

@@ -25,6 +25,7 @@
  * k^2. */
 #include "solver/state_guess.h"
 
+#include "base/arena.h"
 #include "base/elementary.h"
 #include "linalg/dense.h"
 #include "linalg/rows.h"
@@ -105,6 +106,15 @@ MOR_ALWAYS_INLINE void couple(const mor_step_form* s, int a, int b, const part* 
             for (int r = 0; r < n; r++) K[A->first + r + (size_t)(A->first + c) * k] = own[r * n + c];
         return;
     }
+    if (m == 3 && n == 3 && B->now == STICK && x->entry_count == 1 && y->entry_count == 1) { /* on what does not move */
+        const mor_entry *e = &s->entries[x->entry], *f = &s->entries[y->entry];
+        const int dof = s->trees[e->tree].dof;
+        if (e->tree == f->tree && dof <= MOR_USED_MOST) {
+            mor_gram3_columns(dof, A->used, s->jacobian + e->start, s->response + f->start, k,
+                              K + A->first + (size_t)B->first * k);
+            return;
+        }
+    }
     for (int e = x->entry; e < x->entry + x->entry_count; e++)
         for (int f = y->entry; f < y->entry + y->entry_count; f++) {
             if (s->entries[e].tree != s->entries[f].tree) continue;
@@ -166,9 +176,9 @@ static bool open_guess(guess* g, const mor_step_form* s, mor_arena* arena)
     size_t n = (size_t)s->row_count;
     *g = (guess){ .step = s };
     g->parts = mor_arena_zero(arena, (size_t)s->block_count + 1, sizeof *g->parts);
-    g->u = mor_arena_alloc(arena, (5 * n + (size_t)s->dof + 1) * sizeof *g->u);
-    g->K = mor_arena_alloc(arena, (n * n + 1) * sizeof *g->K);
-    g->pivot = mor_arena_alloc(arena, (n + 1) * sizeof *g->pivot);
+    g->u = mor_arena_take(arena, (5 * n + (size_t)s->dof + 1) * sizeof *g->u);
+    g->K = mor_arena_take(arena, (n * n + 1) * sizeof *g->K);
+    g->pivot = mor_arena_take(arena, (n + 1) * sizeof *g->pivot);
     if (!g->parts || !g->u || !g->K || !g->pivot) return false;
     for (int t = 0; t < s->tree_count; t++) g->robots = g->robots || s->trees[t].dof > 6;
     g->x = g->u + n, g->shift = g->x + n, g->null = g->shift + n, g->before = g->null + n, g->nu = g->before + n;

@@ -138,39 +138,56 @@ MOR_ALWAYS_INLINE void half_product(int d, int cols, const double* H, const doub
         }
 }
 
-/* A contact with three rows between free bodies: every sum in the order of the loops above, six columns at once. */
-MOR_ALWAYS_INLINE void add_contact(mor_tree_matrix* K, const mor_block* b, const double* H, const int* slots)
+/* Two rows of six numbers are three times four: columns 0 to 3, then 4, 5 and 0, 1 of the next row, then 2 to 5. */
+typedef struct two_rows {
+    mor_four begin, middle, end;
+} two_rows;
+
+/* out (6 x 6) += E' Q, two rows at a time; E d x 6, Q d x 6 as if each of its rows came twice */
+MOR_ALWAYS_INLINE void add_six(int d, const double* E, const two_rows* Q, double* out)
+{
+    for (int i = 0; i < 6; i += 2, out += 12) {
+        two_rows sum;
+        for (int r = 0; r < d; r++) {
+            const double x = E[6 * r + i], y = E[6 * r + i + 1];
+            const mor_four first = { x, x, x, x }, second = { y, y, y, y };
+            const mor_four both = __builtin_shufflevector(first, second, 0, 1, 6, 7);
+            const two_rows more = { first * Q[r].begin, both * Q[r].middle, second * Q[r].end };
+            if (r == 0) sum = more;
+            else sum.begin += more.begin, sum.middle += more.middle, sum.end += more.end;
+        }
+        MOR_FOUR_TO(out) += sum.begin;
+        MOR_FOUR_TO(out + 4) += sum.middle;
+        MOR_FOUR_TO(out + 8) += sum.end;
+    }
+}
+
+/* A contact with d rows, three or one, between free bodies: every sum in the order of the loops above. */
+MOR_ALWAYS_INLINE void add_contact(int d, mor_tree_matrix* K, const mor_block* b, const double* H, const int* slots)
 {
     const mor_step_form* s = K->step;
     const mor_entry* entry = s->entries + b->entry;
     for (int f = 0; f < b->entry_count; f++) {
         const double* J = s->jacobian + entry[f].start;
-        mor_four q4[3];
-        mor_two q2[3];
-        for (int r = 0; r < 3; r++) {
-            const double *h = H + 3 * r, x = h[0], y = h[1], z = h[2];
-            const mor_four x4 = { x, x, x, x }, y4 = { y, y, y, y }, z4 = { z, z, z, z };
-            const mor_two x2 = { x, x }, y2 = { y, y }, z2 = { z, z };
-            q4[r] = x4 * MOR_FOUR_AT(J) + y4 * MOR_FOUR_AT(J + 6) + z4 * MOR_FOUR_AT(J + 12);
-            q2[r] = x2 * MOR_TWO_AT(J + 4) + y2 * MOR_TWO_AT(J + 10) + z2 * MOR_TWO_AT(J + 16);
-        }
-        for (int e = 0; e < b->entry_count; e++) {
-            const double* E = s->jacobian + entry[e].start;
-            double* out = K->K.x + (size_t)slots[e * b->entry_count + f] * 36;
-            for (int i = 0; i < 6; i++, out += 6) {
-                const double x = E[i], y = E[6 + i], z = E[12 + i];
-                const mor_four x4 = { x, x, x, x }, y4 = { y, y, y, y }, z4 = { z, z, z, z };
-                const mor_two x2 = { x, x }, y2 = { y, y }, z2 = { z, z };
-                MOR_FOUR_TO(out) += x4 * q4[0] + y4 * q4[1] + z4 * q4[2];
-                MOR_TWO_TO(out + 4) += x2 * q2[0] + y2 * q2[1] + z2 * q2[2];
+        two_rows Q[3];
+        for (int r = 0; r < d; r++) {
+            for (int k = 0; k < d; k++) {
+                const double h = H[d * r + k];
+                const mor_four h4 = { h, h, h, h };
+                const mor_four begin = h4 * MOR_FOUR_AT(J + 6 * k), end = h4 * MOR_FOUR_AT(J + 6 * k + 2);
+                if (k == 0) Q[r].begin = begin, Q[r].end = end;
+                else Q[r].begin += begin, Q[r].end += end;
             }
+            Q[r].middle = __builtin_shufflevector(Q[r].begin, Q[r].end, 6, 7, 0, 1);
         }
+        for (int e = 0; e < b->entry_count; e++)
+            add_six(d, s->jacobian + entry[e].start, Q, K->K.x + (size_t)slots[e * b->entry_count + f] * 36);
     }
 }
 
 static bool is_contact_of_bodies(const mor_tree_matrix* K, const mor_block* b)
 {
-    if (b->dim != 3 || K->d != 6) return false;
+    if ((b->dim != 3 && b->dim != 1) || K->d != 6) return false;
     for (int e = b->entry; e < b->entry + b->entry_count; e++)
         if (K->step->trees[K->step->entries[e].tree].dof != 6) return false;
     return true;
@@ -182,7 +199,8 @@ MOR_ALWAYS_INLINE void add_block_body(mor_tree_matrix* K, const mor_block* b, co
     int d = b->dim, size = K->d * K->d;
     double Q[MOST_ROWS * MOST_NODE];
     if (is_contact_of_bodies(K, b)) {
-        add_contact(K, b, H, slots);
+        if (d == 3) add_contact(3, K, b, H, slots);
+        else add_contact(1, K, b, H, slots); /* a gap that is projected */
         return;
     }
     for (int f = 0; f < b->entry_count; f++) {

@@ -40,6 +40,7 @@
 
 #include "base/elementary.h"
 #include "linalg/dense.h"
+#include "linalg/rows.h"
 #include "problem/step.h"
 #include "solver/contact_map.h"
 #include "solver/local.h"
@@ -171,8 +172,26 @@ static inline void add_product(int d, int rows, int cols, const double* JE, cons
         }
 }
 
+/* The same for d rows, three or one, between trees of six: six numbers of a column at once, every sum in the same
+ * order. */
+MOR_ALWAYS_INLINE void add_six(int d, const double* JE, const double* TA, const double* JF, double* out, int m)
+{
+    for (int j = 0; j < 6; j++, out += m) {
+        mor_four sum4 = { 0, 0, 0, 0 };
+        mor_two sum2 = { 0, 0 };
+        for (int r = 0; r < d; r++) {
+            double q = 0.0;
+            for (int k = 0; k < d; k++) q += TA[r * d + k] * JF[k * 6 + j];
+            sum4 += MOR_FOUR_AT(JE + 6 * r) * (mor_four){ q, q, q, q };
+            sum2 += MOR_TWO_AT(JE + 6 * r + 4) * (mor_two){ q, q };
+        }
+        MOR_FOUR_TO(out) += sum4;
+        MOR_TWO_TO(out + 4) += sum2;
+    }
+}
+
 /* K = M + sum G TA G', dense; sizes known to the compiler where it matters */
-static void assemble_dense(tree_newton* N)
+MOR_ALWAYS_INLINE void assemble_dense_body(const tree_newton* N)
 {
     const mor_step_form* s = N->step;
     int m = s->dof;
@@ -195,11 +214,15 @@ static void assemble_dense(tree_newton* N)
                 const mor_tree_block *from = &s->trees[s->entries[e].tree], *to = &s->trees[s->entries[f].tree];
                 const double *JE = s->jacobian + s->entries[e].start, *JF = s->jacobian + s->entries[f].start;
                 double* out = N->dense + from->offset + (size_t)to->offset * m;
-                if (d == 3 && from->dof == 6 && to->dof == 6) add_product(3, 6, 6, JE, TA, JF, out, m);
+                const bool six = from->dof == 6 && to->dof == 6;
+                if (six && d == 3) add_six(3, JE, TA, JF, out, m);
+                else if (six && d == 1) add_six(1, JE, TA, JF, out, m);
                 else add_product(d, from->dof, to->dof, JE, TA, JF, out, m);
             }
     }
 }
+
+MOR_WIDE_VOID(static, assemble_dense, (const tree_newton* N), (N))
 
 /* The maps at p and u, and the factor of the matrix. dp: -T F. */
 static bool linearise(tree_newton* N, double alpha)

@@ -29,10 +29,10 @@ static double farthest(const mor_world* w, const mor_contact* c, const char** na
 }
 
 /* Most contacts are not deep: what their pair says is looked at only where they are. */
-static double relative_depth(const mor_world* w, const mor_contact* all, int count, int i)
+static double relative_depth(const mor_world* w, const mor_contact* all, int count, int i, mor_choice_depth* last)
 {
     if (!(all[i].gap < -DEEP * mor_contact_size(w, &all[i]))) return 0.0;
-    return mor_max(mor_contact_depth(all, count, i) / mor_contact_size(w, &all[i]), 0.0);
+    return mor_max(mor_contact_depth(all, count, i, last) / mor_contact_size(w, &all[i]), 0.0);
 }
 
 /* Is a body that moves deep in another one too? Then there is no place for it between them. */
@@ -40,11 +40,12 @@ static bool is_jammed(const mor_world* w, const mor_contact* c)
 {
     int count;
     const mor_contact* all = mor_world_contacts(w, &count);
+    mor_choice_depth last = { -1, 0.0 };
     for (int i = 0; i < count; i++)
         for (int side = 0; side < 4; side++) {
             int body = c->body[side / 2], other = c->body[1 - side / 2];
             if (w->bodies[w->order[body]].tree < 0 || all[i].body[side % 2] != body) continue;
-            if (all[i].body[1 - side % 2] != other && relative_depth(w, all, count, i) > DEEP) return true;
+            if (all[i].body[1 - side % 2] != other && relative_depth(w, all, count, i, &last) > DEEP) return true;
         }
     return false;
 }
@@ -82,10 +83,11 @@ void mor_deep_count(const mor_world* w, const mor_step_report* r, int steps, mor
 {
     int count;
     const mor_contact *c = mor_world_contacts(w, &count), *worst = NULL;
+    mor_choice_depth last = { -1, 0.0 };
     double most = DEEP;
     if (steps <= SETTLE) return;
     for (int i = 0; i < count; i++) {
-        double relative = relative_depth(w, c, count, i);
+        double relative = relative_depth(w, c, count, i, &last);
         if (relative > most) most = relative, worst = &c[i];
     }
     if (!worst) return;

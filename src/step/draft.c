@@ -9,6 +9,7 @@
 
 #include "base/workers.h"
 #include "control/control.h"
+#include "formulation/immovable.h"
 
 #include <string.h>
 
@@ -105,11 +106,7 @@ static bool copy_array(mor_step* k, mor_buffer* to, const void* from, int count,
     return true;
 }
 
-static void copy_motion(const mor_body* from, mor_body* to)
-{
-    /* x, q, angle, v, w and L are neighbours */
-    memcpy(&to->x, &from->x, offsetof(mor_body, L_free) - offsetof(mor_body, x));
-}
+static void copy_motion(const mor_body* from, mor_body* to) { memcpy(&to->x, &from->x, MOR_BODY_MOTION); }
 
 static void copy_joint(const mor_joint* from, mor_joint* to)
 {
@@ -124,9 +121,11 @@ static void copy_joint(const mor_joint* from, mor_joint* to)
 /* Bodies, trees and joints as they are, after a change of the world or in another one. */
 static bool take_all(const mor_world* w, mor_step* k)
 {
-    return copy_array(k, &k->bodies, w->bodies, w->body_count, sizeof *w->bodies) &&
-           copy_array(k, &k->trees, w->trees, w->tree_count, sizeof *w->trees) &&
-           copy_array(k, &k->joints, w->joints.data, w->joints.count, sizeof(mor_joint));
+    bool copied = copy_array(k, &k->bodies, w->bodies, w->body_count, sizeof *w->bodies) &&
+                  copy_array(k, &k->trees, w->trees, w->tree_count, sizeof *w->trees) &&
+                  copy_array(k, &k->joints, w->joints.data, w->joints.count, sizeof(mor_joint));
+    if (copied) mor_find_welds(k->bodies.data, w->body_count, k->joints.data, w->joints.count);
+    return copied;
 }
 
 /* What steps and users change of them. */
@@ -181,6 +180,7 @@ mor_code mor_step_take(const mor_world* w, mor_step* k)
     k->taken_from = NULL;
     k->island_count = k->rough = 0;
     k->plan.group = NULL, k->plan.smooth = NULL;
+    k->tried = NULL;
     k->usable = k->measured = false;
     k->status = MOR_SOLVED;
     k->contacts.count = 0;

@@ -132,7 +132,7 @@ mor_code mor_do_integrate(const mor_world* world, mor_step* k, mor_error* error)
     }
     set_moves(k);
     k->applied_work = applied_work(k);
-    mor_integrate_bodies(k);
+    if (!mor_trial_take(k)) mor_integrate_bodies(k);
     if (!w->on_integrate) shift_positions(k);
     if (w->formulation->project && !w->on_integrate)
         k->raw_penetration =

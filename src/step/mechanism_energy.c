@@ -36,6 +36,7 @@
 #include "formulation/step_problem.h"
 #include "model/articulated.h"
 #include "model/joints.h"
+#include "problem/step.h"
 
 #include <math.h>
 #include <string.h>
@@ -182,17 +183,11 @@ static double blow(const mor_step* k, const mor_island* island)
     double* r = mor_arena_zero(k->arena, (size_t)s->row_count, sizeof *r);
     double* p = mor_arena_zero(k->arena, (size_t)s->row_count, sizeof *p);
     double largest = 0.0, energy = 0.0;
-    for (int b = s->contact_count; r && p && b < s->block_count; b++) {
-        const mor_block* block = &s->blocks[b];
-        for (int d = 0; block->kind == MOR_BLOCK_EQUATION && d < block->dim; d++) {
-            for (int e = block->entry; e < block->entry + block->entry_count; e++) {
-                const mor_tree_block* t = &s->trees[s->entries[e].tree];
-                const double* J = s->jacobian + s->entries[e].start + d * t->dof;
-                for (int m = 0; m < t->dof; m++) r[block->row + d] += J[m] * s->nu[t->offset + m];
-            }
-            largest = mor_max(largest, fabs(r[block->row + d]));
-        }
-    }
+    if (r && p) mor_step_rows_change(&form, s->nu, r);
+    for (int b = s->contact_count; r && p && b < s->block_count; b++)
+        for (int i = s->blocks[b].row;
+             s->blocks[b].kind == MOR_BLOCK_EQUATION && i < s->blocks[b].row + s->blocks[b].dim; i++)
+            largest = mor_max(largest, fabs(r[i]));
     if (!(largest > FITTING)) energy = 0.0;
     else if (!mor_equations_solve(&form, r, p, k->arena)) energy = INFINITY;
     else
@@ -302,6 +297,7 @@ void mor_mechanisms_begin(const mor_step* k)
         if (!has_equations(&k->islands[i])) continue;
         motion m = motion_of(k->w, &k->islands[i]);
         k->islands[i].energy = m.kinetic + m.potential;
+        k->islands[i].kinetic = m.kinetic;
         for (int t = 0; t < k->islands[i].system.tree_count; t++) k->w->trees[k->islands[i].tree_of[t]].lifted = 0.0;
     }
 }
@@ -314,8 +310,9 @@ static double lifted_by_joints(const mor_world* w, const mor_island* island)
     return sum;
 }
 
-/* The bodies of an island to where they were when the step began. */
-static void put_back(const mor_world* world, mor_step* k, const mor_island* island)
+/* The bodies of an island to where they were when the step began; what that takes back of a projection that lifted them
+ * was no work. */
+static void put_back(const mor_world* world, mor_step* k, const mor_island* island, double potential)
 {
     mor_world* w = k->w;
     for (int i = 0; i < island->system.tree_count; i++) {
@@ -336,6 +333,30 @@ static void put_back(const mor_world* world, mor_step* k, const mor_island* isla
             mor_robot_update(t->robot->model, t->robot->work, &t->robot->base, t->robot->s, t->robot->nu);
         }
     }
+    const double down = motion_of(w, island).potential - potential;
+    if (down < 0.0 && k->projection_work > 0.0) k->projection_work = mor_max(0.0, k->projection_work + down);
+}
+
+/* Scales the velocities of an island so that `left` J of kinetic energy are left. Where the motion against the rigid
+ * one is too little for it, the rigid turning is scaled as well: its angular momentum is not kept then. An energy of
+ * many times what is left is known by its rounding only, so it is done twice. False: out of memory. */
+static bool take_out(mor_step* k, const mor_island* island, bool held, double left)
+{
+    for (int round = 0; round < 2; round++) {
+        const motion now = motion_of(k->w, island);
+        const double excess = now.kinetic - left;
+        mor_vec3 V = mor_v3(0, 0, 0), W = V, centre = V;
+        double rigid = held ? 0.0 : rigid_motion(k->w, island, &now, &V, &W, &centre);
+        if (round && !(excess > SLIGHT * now.kinetic)) return true;
+        if (!held && excess > now.kinetic - rigid) {
+            W = mor_v3(0, 0, 0);
+            rigid = 0.5 * now.mass * mor_dot(V, V);
+        }
+        const double inner = now.kinetic - rigid;
+        if (!(inner > 0.0)) return true;
+        if (!slow_down(k, island, 1.0 - scale_for(excess, inner), V, W, centre)) return false;
+    }
+    return true;
 }
 
 mor_code mor_mechanisms_lose_energy(const mor_world* world, mor_step* k)
@@ -347,10 +368,9 @@ mor_code mor_mechanisms_lose_energy(const mor_world* world, mor_step* k)
         const mor_island* island = &k->islands[i];
         if (!has_equations(island)) continue;
         motion after = motion_of(k->w, island);
-        double excess = after.kinetic + after.potential - island->energy, rigid = 0.0;
-        double lifted = lifted_by_joints(k->w, island);
-        if (!island->wide) excess -= mor_max(0.0, k->projection_work - mor_max(0.0, lifted));
-        excess -= mor_min(0.0, lifted);
+        double lifted = lifted_by_joints(k->w, island), may = island->energy + mor_min(0.0, lifted);
+        if (!island->wide) may += mor_max(0.0, k->projection_work - mor_max(0.0, lifted));
+        double excess = after.kinetic + after.potential - may;
         double rounding = ROUNDING * (fabs(after.potential) + after.kinetic);
         if (!(fabs(excess) > SLIGHT * after.kinetic + rounding)) continue;
         if (!is_touched(island) && !closed && !island->wide) {
@@ -364,13 +384,11 @@ mor_code mor_mechanisms_lose_energy(const mor_world* world, mor_step* k)
             excess = mor_min(0.0, excess + blow(k, island));
             if (!(-excess > SLIGHT * after.kinetic + rounding)) continue;
         }
-        mor_vec3 V = mor_v3(0, 0, 0), W = V, centre = V;
         const bool held = is_held(k, island);
-        if (!held) rigid = rigid_motion(k->w, island, &after, &V, &W, &centre);
-        double inner = after.kinetic - rigid;
-        if (held && excess > inner + SLIGHT * after.kinetic + rounding) put_back(world, k, island);
-        if (!(inner > 0.0)) continue;
-        if (!slow_down(k, island, 1.0 - scale_for(excess, inner), V, W, centre)) return MOR_SYSTEM;
+        double left = excess > 0.0 ? may - after.potential : after.kinetic - excess;
+        if (held && -left > SLIGHT * mor_min(after.kinetic, island->kinetic) + ROUNDING * fabs(after.potential))
+            put_back(world, k, island, after.potential), left = 0.0;
+        if (!take_out(k, island, held, left)) return MOR_SYSTEM;
         k->cured++;
     }
     return MOR_OK;

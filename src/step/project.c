@@ -24,13 +24,14 @@
 #include "formulation/assemble.h"
 #include "formulation/rows.h"
 #include "formulation/step_problem.h"
+#include "formulation/stout.h"
 #include "model/articulated.h"
 #include "model/joints.h"
+#include "step/stabilise.h"
 
 #include <math.h>
 #include <string.h>
 
-#define LIMIT 1e-4    /* rad, and m for slides */
 #define JOINT 1e-9    /* m, rad: what a projection may leave joints open; the rows of the next step make it speed */
 #define ACCURACY 1e-3 /* of what is tolerated: of the answer */
 
@@ -52,14 +53,14 @@ static double worst_violation(const mor_world* w, const mor_buffer* contacts)
         const mor_robot* r = w->robots[i];
         for (int j = 0; r->limits && j < r->model->joint_count; j++) {
             const mor_link_def* l = &r->model->links[r->model->link_of_joint[j]];
-            worst = mor_max(worst, mor_max(l->lower - r->s[j], r->s[j] - l->upper) / LIMIT);
+            worst = mor_max(worst, mor_max(l->lower - r->s[j], r->s[j] - l->upper) / MOR_PROJECTED_LIMIT);
         }
     }
     for (int i = 0; i < w->joints.count; i++) {
         const mor_joint* j = &((const mor_joint*)w->joints.data)[i];
         mor_joint_row row;
         if ((isinf(j->def.lower) && isinf(j->def.upper)) || !mor_joint_free_row(w, j, &row)) continue;
-        worst = mor_max(worst, mor_max(j->def.lower - row.phi, row.phi - j->def.upper) / LIMIT);
+        worst = mor_max(worst, mor_max(j->def.lower - row.phi, row.phi - j->def.upper) / MOR_PROJECTED_LIMIT);
     }
     return worst;
 }
@@ -168,36 +169,61 @@ static double move(mor_world* w, const mor_island* island, const double* dq)
     return sum;
 }
 
-bool mor_projection_assemble(mor_step* k, mor_buffer* contacts, mor_step* beside)
+static bool assemble(mor_step* k, mor_buffer* contacts, bool stout, mor_step* beside)
 {
     *beside = mor_step_beside(k);
+    beside->stout = stout;
     mor_contact* c = contacts->data;
     for (int i = 0; i < contacts->count; i++) c[i].friction = 0.0; /* normal rows only; they are found again */
     beside->contacts = *contacts;
     return mor_assemble(beside);
 }
 
+bool mor_projection_assemble(mor_step* k, mor_buffer* contacts, mor_step* beside)
+{
+    return assemble(k, contacts, false, beside);
+}
+
 /* One pass over all islands. */
 static mor_code pass(mor_step* k, mor_buffer* contacts, const mor_projection_observer* observer)
 {
-    mor_step beside;
+    mor_step beside, stout = { .island_count = 0 };
     size_t mark = mor_arena_mark(k->arena);
     double before = mor_world_potential_energy(k->w);
     mor_code code = mor_projection_assemble(k, contacts, &beside) ? MOR_OK : MOR_SYSTEM;
     for (int i = 0; !code && i < beside.island_count; i++) {
+        mor_step* in = &beside;
         const mor_island* island = &beside.islands[i];
         if (!needs_it(&beside, island)) continue;
         double* dq = mor_arena_alloc(k->arena, (size_t)island->system.dof * sizeof *dq);
         double* p = mor_arena_zero(k->arena, (size_t)island->system.row_count, sizeof *p);
         if (!dq || !p) code = MOR_SYSTEM;
         if (code || !solve(&beside, island, was_jammed(k, &beside, island), dq, p)) continue;
+        if (mor_turns_far(k->w, island, dq)) {
+            if (stout.island_count == 0 && !assemble(k, contacts, true, &stout)) code = MOR_SYSTEM;
+            if (code) continue;
+            in = &stout, island = &stout.islands[i];
+            if (!solve(in, island, was_jammed(k, in, island), dq, p)) continue;
+        }
         k->projected++;
-        if (observer) code = observer->moves(observer->user, &beside, i, p, dq);
+        if (observer) code = observer->moves(observer->user, in, i, p, dq);
         k->projection_work += move(k->w, island, dq);
     }
     mor_arena_release(k->arena, mark);
     k->projection_work += mor_world_potential_energy(k->w) - before;
     return code;
+}
+
+/* Compromises between contacts and joints open the joints. Joints come first: they are closed again, and what overlaps
+ * then is told (step/start.c, step/deep.c). */
+static mor_code close_again(mor_step* k, mor_buffer* contacts, mor_detect_again detect, mor_error* error)
+{
+    const double tolerance = mor_joint_tolerance(k->w);
+    if (k->w->options.stabilisation == MOR_STABILISE_NONE || !(mor_world_joint_error(k->w) > tolerance)) return MOR_OK;
+    const double before = mor_world_potential_energy(k->w);
+    mor_code code = mor_close_joints(k, tolerance);
+    k->projection_work += mor_world_potential_energy(k->w) - before;
+    return code ? code : detect(k, contacts, error);
 }
 
 mor_code mor_project_positions(mor_step* k, mor_buffer* contacts, int passes, mor_detect_again detect,
@@ -215,5 +241,6 @@ mor_code mor_project_positions(mor_step* k, mor_buffer* contacts, int passes, mo
         code = pass(k, contacts, observer);
         if (!code) code = detect(k, contacts, error);
     }
-    return code;
+    if (code || k->w->joints.count == 0 || !k->projected) return code;
+    return close_again(k, contacts, detect, error);
 }

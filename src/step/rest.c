@@ -170,11 +170,10 @@ static bool came_back(const mor_world* before, const mor_step* k, const mor_isla
 {
     const mor_world* w = k->w;
     const mor_system* s = &island->system;
-    const size_t motion = offsetof(mor_body, L_free) - offsetof(mor_body, x);
     if (!is_plain(w, island) || memcmp(s->nu, island->answer.nu, (size_t)s->dof * sizeof *s->nu) != 0) return false;
     for (int t = 0; t < s->tree_count; t++) {
         int body = w->trees[island->tree_of[t]].body;
-        if (memcmp(&w->bodies[body].x, &before->bodies[body].x, motion) != 0) return false;
+        if (memcmp(&w->bodies[body].x, &before->bodies[body].x, MOR_BODY_MOTION) != 0) return false;
     }
     const mor_contact* contacts = k->contacts.data;
     for (int c = 0; c < s->contact_count; c++) {
@@ -192,8 +191,11 @@ bool mor_rest_note(const mor_world* before, mor_step* k)
         k->kept_islands.count = 0;
         return true;
     }
+    int first = 0;
+    while (first < k->island_count && !came_back(before, k, &k->islands[first])) first++;
+    if (first == k->island_count && k->kept_islands.count == 0) return true; /* nothing was kept, and nothing is */
     bool* back = mor_arena_zero(k->arena, (size_t)k->island_count + 1, sizeof *back);
     if (!back) return false;
-    for (int i = 0; i < k->island_count; i++) back[i] = came_back(before, k, &k->islands[i]);
+    for (int i = first; i < k->island_count; i++) back[i] = i == first || came_back(before, k, &k->islands[i]);
     return mor_kept_note(k, back);
 }

@@ -236,22 +236,37 @@ bool mor_run_stopped(const mor_run* run) { return run->stopped; }
 
 /* --------------------------------------------------------------------------------- summary */
 
-static int compare_doubles(const void* a, const void* b)
+/* The value that would stand at place k of x if it were in order (C. A. R. Hoare (1961), Algorithm 65: find): a tenth
+ * of the work of sorting, which was 2 % of a short run. */
+static double select_place(double* x, int n, int k)
 {
-    double x = *(const double*)a, y = *(const double*)b;
-    return x < y ? -1 : x > y;
+    int low = 0, high = n - 1;
+    while (low < high) {
+        double pivot = x[low + (high - low) / 2];
+        int i = low, j = high;
+        while (i <= j) {
+            while (x[i] < pivot) i++;
+            while (x[j] > pivot) j--;
+            if (i > j) break;
+            double swap = x[i];
+            x[i++] = x[j], x[j--] = swap;
+        }
+        if (k <= j) high = j;
+        else if (k >= i) low = i;
+        else break;
+    }
+    return x[k];
 }
 
 /* The upper median; NaN without memory. */
 static double median(const double* values, int n)
 {
     if (n == 0) return 0.0;
-    double* sorted = malloc((size_t)n * sizeof *sorted);
-    if (!sorted) return NAN;
-    memcpy(sorted, values, (size_t)n * sizeof *sorted);
-    qsort(sorted, (size_t)n, sizeof *sorted, compare_doubles);
-    double middle = sorted[n / 2];
-    free(sorted);
+    double* copy = malloc((size_t)n * sizeof *copy);
+    if (!copy) return NAN;
+    memcpy(copy, values, (size_t)n * sizeof *copy);
+    double middle = select_place(copy, n, n / 2);
+    free(copy);
     return middle;
 }
 

@@ -190,6 +190,7 @@ static bool make_moves(mor_step* k)
 /* All islands of the assembled systems. */
 static mor_code solve_islands(mor_step* k)
 {
+    k->tried = NULL;
     mor_code code = mor_smooth_plan(k);
     if (code) return code;
     if (!make_moves(k)) return MOR_SYSTEM;
@@ -229,13 +230,18 @@ static void store_contacts(const mor_step* k, const mor_island* island, int firs
 {
     const mor_world* w = k->w;
     const mor_system* s = &island->system;
+    const mor_contact* before = NULL; /* those of two bodies have mostly one normal, and its tangents */
+    mor_vec3 direction[3];
     for (int c = first; c < last; c++) {
         const mor_contact_row* row = &s->contacts[c];
         const mor_block* b = &s->blocks[row->block];
         const double* p = island->answer.impulses + b->row;
         mor_contact* contact = &((mor_contact*)k->contacts.data)[row->contact];
-        mor_vec3 direction[3] = { contact->normal };
-        mor_contact_tangents(w, contact, &direction[1], &direction[2]);
+        bool known = before && w->options.friction_align != 1 &&
+                     memcmp(&before->normal, &contact->normal, sizeof before->normal) == 0;
+        direction[0] = contact->normal;
+        if (!known) mor_contact_tangents(w, contact, &direction[1], &direction[2]);
+        before = contact;
         contact->impulse = mor_v3(0, 0, 0);
         for (int d = 0; d < b->dim && d < 3; d++) contact->impulse = mor_madd(contact->impulse, p[d], direction[d]);
         contact->moment = mor_v3(0, 0, 0);

@@ -120,6 +120,8 @@ static mor_code correct_positions(const mor_step* step, double tolerance, int ro
     return code;
 }
 
+mor_code mor_close_joints(const mor_step* k, double tolerance) { return correct_positions(k, tolerance, ROUNDS); }
+
 static mor_code correct_velocities(const mor_step* step, double tolerance)
 {
     mor_step beside = mor_step_beside(step);
@@ -150,6 +152,9 @@ static mor_code close_positions(mor_step* k, double tolerance)
     if (!code && far) code = correct_positions(k, tolerance, ROUNDS);
     if (!apart && !(mor_world_potential_energy(k->w) - low <= mor_world_kinetic_energy(k->w)))
         mor_trial_end(k->w, &before);
+    /* a projection that lifted bodies and opened joints: what closing them takes back was no work */
+    const double down = mor_world_potential_energy(k->w) - low;
+    if (down < 0.0 && k->projection_work > 0.0) k->projection_work = mor_max(0.0, k->projection_work + down);
     mor_arena_release(k->arena, mark);
     return code;
 }
@@ -320,7 +325,7 @@ static bool begin_parts(mor_step* k, part* parts)
         const mor_island* island = &k->islands[i];
         size_t bytes = (size_t)island->system.row_count * sizeof(double);
         begin_corrections(k->w, island, false);
-        parts[i].plain = island->wide;
+        parts[i].plain = island->wide || island->stuck;
         parts[i].first = mor_arena_alloc(k->arena, bytes);
         parts[i].mover.bias = mor_arena_alloc(k->arena, bytes);
         if (!parts[i].first || !parts[i].mover.bias) return false;
@@ -340,6 +345,7 @@ static double try_step(mor_step* k, const mor_trial* start, part* parts, double 
         parts[i].again = i >= 64 || size > tolerance;
         if (!(size <= largest)) largest = size;
     }
+    if (!(largest > tolerance)) mor_trial_keep(k);
     mor_trial_end(k->w, start);
     return largest;
 }
@@ -357,20 +363,6 @@ static bool solve_plain(mor_step* k, int i, part* parts, void (*solve)(mor_step*
     return mor_report_answers(k->w, &island->report);
 }
 
-/* The same for rows that hold the joints as they are, open as they may be: what contacts keep from closing stays open.
- * If nothing moves the joints or the contacts, rest fulfils these rows. */
-static bool solve_velocities(mor_step* k, int i, void (*solve)(mor_step* step, int island))
-{
-    mor_island* island = &k->islands[i];
-    double* bias = island->bias;
-    for (int r = 0; r < island->row_block_count; r++)
-        for (int d = 0; island->rows[r]->joint >= 0 && d < island->rows[r]->dim; d++)
-            bias[island->system.blocks[island->system.contact_count + r].row + d] = island->rows[r]->drift[d];
-    memset(island->answer.impulses, 0, (size_t)island->system.row_count * sizeof(double));
-    solve(k, i);
-    return mor_report_answers(k->w, &island->report);
-}
-
 /* Corrections are of the motion as it was: where bodies meet now they may contradict the contacts, and no velocity
  * fulfils the rows. Such islands take the plain step, or one that leaves the joints as open as they are. False: one has
  * no answer even so. */
@@ -379,7 +371,7 @@ static bool drop_contradictions(mor_step* k, part* parts, void (*solve)(mor_step
     bool all = true;
     for (int i = 0; i < k->rough; i++) {
         if (mor_report_answers(k->w, &k->islands[i].report) || k->islands[i].row_block_count == 0) continue;
-        if (!solve_plain(k, i, parts, solve) && !solve_velocities(k, i, solve)) all = false;
+        if (!solve_plain(k, i, parts, solve) && !mor_hold_island(k, i, solve)) all = false;
         parts[i].plain = true;
     }
     if (!all) return false;
@@ -418,8 +410,9 @@ mor_code mor_stabilise_positions(mor_step* k, void (*solve)(mor_step* step, int 
         good = k->status == MOR_SOLVED || (!lost && drop_contradictions(k, parts, solve));
         if (lost) break;
     }
-    mor_arena_release(k->arena, mark);
-    return MOR_OK;
+    const bool held = !good || mor_hold_joints(k, solve);
+    if (!k->tried) mor_arena_release(k->arena, mark);
+    return held ? MOR_OK : MOR_SYSTEM;
 }
 
 double mor_world_assemble(mor_world* w)

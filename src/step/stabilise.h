@@ -31,7 +31,20 @@ void mor_trial_end(mor_world* draft, const mor_trial* trial);
 /* Puts one tree back. */
 void mor_trial_end_tree(mor_world* draft, const mor_trial* trial, int tree);
 
+/* A trial that is good enough is the step: keeps where it took the bodies and with which velocities; and takes them
+ * there again, which costs a copy. False: nothing is kept, or the velocities are others by now. */
+void mor_trial_keep(mor_step* step);
+bool mor_trial_take(mor_step* step);
+
 /* Moves all bodies and robots of the draft by the velocities of the step (step/integrate.c). */
 void mor_integrate_bodies(mor_step* step);
+
+/* Closes the joints of the draft by moving bodies, joints alone. MOR_SYSTEM: out of memory. */
+mor_code mor_close_joints(const mor_step* step, double tolerance);
+
+/* Solves an island of a step whose rows hold the joints as they are (step/hold_joints.c). False: no answer. */
+bool mor_hold_island(mor_step* step, int island, void (*solve)(mor_step* step, int island));
+/* Does so where answers miss the goal because contacts do not let joints close. False: out of memory. */
+bool mor_hold_joints(mor_step* step, void (*solve)(mor_step* step, int island));
 
 #endif

@@ -120,7 +120,7 @@ static mor_code detect_again(mor_step* k, mor_buffer* contacts, mor_error* error
 /* Before the first step. Not with a collision method that gives separating planes: gaps are negative there without any
  * overlap, and the formulation knows which planes count. Not where the numbers of an original are wanted that moves
  * nothing (gauss, compat). */
-static bool settles(const mor_world* w)
+bool mor_settles(const mor_world* w)
 {
     const mor_formulation* f = w->formulation;
     if (w->collision->planes) return false;
@@ -132,7 +132,17 @@ static bool settles(const mor_world* w)
 static bool projects(const mor_world* w)
 {
     if (w->formulation->overlaps && w->formulation->overlaps(w->formulation_options)) return false;
-    return settles(w);
+    return mor_settles(w);
+}
+
+mor_code mor_settle_draft(mor_step* k, double* deepest, mor_error* error)
+{
+    *deepest = 0.0;
+    if (!mor_settles(k->w)) return MOR_OK;
+    mor_code code = detect(k, &k->contacts, NULL, 0, error);
+    if (code) return code;
+    *deepest = k->w->deepest;
+    return mor_project_positions(k, &k->contacts, FIRST_PASSES, detect_again, NULL, error);
 }
 
 /* Before the first step: what the scene overlaps is undone in the world itself, so that user functions, controllers and
@@ -142,10 +152,8 @@ static mor_code settle(mor_world* w, mor_step* k, mor_error* error)
     mor_code code = mor_step_take(w, k);
     if (code) return code;
     k->projection_work = 0.0;
-    code = detect(k, &k->contacts, NULL, 0, error);
-    if (code) return code;
-    double deepest = k->w->deepest;
-    code = mor_project_positions(k, &k->contacts, FIRST_PASSES, detect_again, NULL, error);
+    double deepest;
+    code = mor_settle_draft(k, &deepest, error);
     if (code) return code;
     w->start_depth = mor_max(w->start_depth, deepest);
     w->start_work += k->projection_work;
@@ -178,7 +186,7 @@ mor_code mor_do_user(mor_world* w, mor_step* k, mor_error* error)
     mor_code code = check_methods(w, error);
     if (!code && !mor_world_leave_out(w)) code = mor_fail(error, MOR_SYSTEM, "out of memory");
     if (!code) code = mor_joints_begin(w, k);
-    if (!code && w->step == 0 && settles(w)) code = settle(w, k, error);
+    if (!code && w->step == 0 && mor_settles(w)) code = settle(w, k, error);
     if (code) return code;
     if (!w->on_user) {
         look_for_kinematic(w);

@@ -22,6 +22,12 @@ mor_code mor_measure_observed(mor_step* step, const mor_projection_observer* obs
 /* All stages from `collide` to `measure`. */
 mor_code mor_step_run_stages(const mor_world* world, mor_step* step, mor_error* error);
 
+/* Are overlaps undone before the first step? */
+bool mor_settles(const mor_world* world);
+/* Undoes what the draft overlaps before the first step, by moving its bodies, where the methods do so; *deepest: before
+ * it [m]. */
+mor_code mor_settle_draft(mor_step* step, double* deepest, mor_error* error);
+
 /* Finds the contacts of the draft as it is, into `contacts`. */
 mor_code mor_step_detect(mor_step* step, mor_buffer* contacts, mor_error* error);
 
@@ -35,5 +41,7 @@ bool mor_report_answers(const mor_world* world, const mor_report* report);
 
 /* MOR_STOPPED with a sentence that says why the step is not taken. */
 mor_code mor_step_not_taken(const mor_step* step, mor_error* error);
+/* Whether a solver had no memory for an island: not a hard problem. */
+bool mor_step_lacks_memory(const mor_step* step);
 
 #endif

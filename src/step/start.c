@@ -3,16 +3,19 @@
 #include "base/elementary.h"
 #include "collision/self_pairs.h"
 #include "formulation/assemble.h"
+#include "formulation/immovable.h"
 #include "formulation/rows.h"
 #include "model/articulated.h"
 #include "model/joints.h"
 #include "moreau/run.h"
 #include "step/close_joints.h"
 #include "step/draft.h"
+#include "step/stages.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+#define LEFT 1e-3     /* of the size of the smaller shape: overlap that is told (step/deep.c) */
 #define ROUNDING 1e-9 /* of the size of the smaller shape; rad or m of a limit: less is no violation */
 
 /* Adds one exceeded limit; false: out of memory. */
@@ -47,21 +50,27 @@ static bool find_limits(const mor_world* w, mor_start* s)
     return ok;
 }
 
-/* The contacts of a pair come one after the other. */
-static void find_overlaps(const mor_world* w, const mor_contact* c, int count, mor_start* s)
+/* Pairs of bodies that are deeper in each other than `least` of the smaller shape, the deepest of them and its names;
+ * `welds`: of welded bodies only. The contacts of a pair come one after the other. */
+static int find_pairs(const mor_world* w, const mor_buffer* contacts, double least, bool welds, double* deepest,
+                      char names[2][64])
 {
-    int pair[2] = { -1, -1 };
-    for (int i = 0; i < count; i++) {
-        if (!(-c[i].gap > ROUNDING * mor_contact_size(w, &c[i]))) continue;
-        const double depth = mor_contact_depth(c, count, i);
-        if (!(depth > ROUNDING * mor_contact_size(w, &c[i]))) continue;
-        if (c[i].body[0] != pair[0] || c[i].body[1] != pair[1]) s->overlaps++;
+    const mor_contact* c = contacts->data;
+    int pair[2] = { -1, -1 }, pairs = 0;
+    mor_choice_depth last = { -1, 0.0 };
+    for (int i = 0; i < contacts->count; i++) {
+        const mor_body *a = &w->bodies[w->order[c[i].body[0]]], *b = &w->bodies[w->order[c[i].body[1]]];
+        if (!(-c[i].gap > least * mor_contact_size(w, &c[i])) || (welds && a->weld != b->weld)) continue;
+        const double depth = mor_contact_depth(c, contacts->count, i, &last);
+        if (!(depth > least * mor_contact_size(w, &c[i]))) continue;
+        pairs += c[i].body[0] != pair[0] || c[i].body[1] != pair[1];
         pair[0] = c[i].body[0], pair[1] = c[i].body[1];
-        if (depth <= s->penetration) continue;
-        s->penetration = depth;
-        for (int side = 0; side < 2; side++)
-            snprintf(s->pair[side], sizeof s->pair[side], "%s", w->bodies[w->order[pair[side]]].name);
+        if (depth <= *deepest) continue;
+        *deepest = depth;
+        snprintf(names[0], sizeof names[0], "%s", a->name);
+        snprintf(names[1], sizeof names[1], "%s", b->name);
     }
+    return pairs;
 }
 
 static double error_of(const mor_world* w, int joint)
@@ -95,6 +104,29 @@ static mor_code find_open(mor_world* world, mor_start* s)
     return MOR_OK;
 }
 
+/* All contacts of the draft, those that nothing can change among them. */
+static mor_code detect(const mor_world* w, mor_buffer* contacts, mor_error* error)
+{
+    mor_found found = { .world = w, .contacts = contacts };
+    contacts->count = 0;
+    return w->collision->detect(w->collision_memory, w, w->collision_options, &found, error);
+}
+
+/* Which overlaps are left when the bodies have been moved? Where methods do not move them: those of welded bodies. */
+static mor_code find_held(mor_world* world, mor_buffer* contacts, mor_start* s, mor_error* error)
+{
+    mor_step* k = world->own;
+    double deepest;
+    if (mor_step_take(world, k)) return mor_fail(error, MOR_SYSTEM, "out of memory");
+    const bool close = world->options.stabilisation != MOR_STABILISE_NONE && s->open_count > 0 && !world->stored;
+    if (close && mor_joints_close(k)) return mor_fail(error, MOR_SYSTEM, "out of memory");
+    const bool moved = mor_settles(k->w);
+    mor_code code = mor_settle_draft(k, &deepest, error);
+    if (!code) code = detect(k->w, contacts, error);
+    if (!code) s->stays = find_pairs(k->w, contacts, LEFT, !moved, &s->left, s->held);
+    return code;
+}
+
 /* Overlaps, by contacts in a draft. */
 static mor_code find_contacts(mor_world* world, mor_start* s, mor_error* error)
 {
@@ -102,9 +134,9 @@ static mor_code find_contacts(mor_world* world, mor_start* s, mor_error* error)
     if (mor_step_take(world, world->own)) return mor_fail(error, MOR_SYSTEM, "out of memory");
     const mor_world* w = world->own->w;
     mor_buffer contacts = { 0 };
-    mor_found found = { .world = w, .contacts = &contacts };
-    mor_code code = w->collision->detect(w->collision_memory, w, w->collision_options, &found, error);
-    if (code == MOR_OK) find_overlaps(w, contacts.data, contacts.count, s);
+    mor_code code = detect(w, &contacts, error);
+    if (code == MOR_OK) s->overlaps = find_pairs(w, &contacts, ROUNDING, false, &s->penetration, s->pair);
+    if (code == MOR_OK && s->overlaps) code = find_held(world, &contacts, s, error);
     mor_buffer_free(&w->allocator, &contacts);
     return code;
 }

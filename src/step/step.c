@@ -31,9 +31,21 @@ static void describe(const mor_step* k, mor_status status, char* text, size_t si
     if (!text[0] && k->plan.detail[0]) snprintf(text, size, "%s: %s", mor_status_name(status), k->plan.detail);
 }
 
+bool mor_step_lacks_memory(const mor_step* k)
+{
+    static const char words[] = "out of memory"; /* the whole sentence, or "... for a tableau of 5 rows" */
+    for (int i = 0; i < k->island_count; i++) {
+        const mor_report* one = &k->islands[i].report;
+        if (one->status != MOR_NUMERICAL || strncmp(one->detail, words, sizeof words - 1) != 0) continue;
+        if (one->detail[sizeof words - 1] != ',') return true; /* ", or the matrix is singular" */
+    }
+    return false;
+}
+
 mor_code mor_step_not_taken(const mor_step* k, mor_error* error)
 {
     char why[sizeof k->report.detail];
+    if (mor_step_lacks_memory(k)) return mor_fail(error, MOR_SYSTEM, "out of memory in step %d", k->w->step + 1);
     describe(k, k->status, why, sizeof why);
     return mor_fail(error, MOR_STOPPED, "step %d was not taken: %s", k->w->step + 1,
                     why[0] ? why : mor_status_name(k->status));
@@ -242,7 +254,7 @@ static mor_code run_stages(const mor_world* w, mor_step* k, mor_stage first, mor
         /* timed together with the next: two of one kind, and what has nothing to do */
         bool together =
             i < last && (stages[i].time == stages[i + 1].time || (i == MOR_STAGE_CONTROL && w->robot_count == 0));
-        if (!code && together) k->phase = i;
+        if (!code && (together || k->whole)) k->phase = i;
         else code = end_stage(w, k, i, code, clock, error);
     }
     return code;

@@ -39,10 +39,11 @@ bool mor_surprise_met(const mor_step* k)
     const mor_world* w = k->w;
     if (!k->may_surprise || !k->measured || !(w->deepest > 0.0)) return false;
     const mor_contact *ahead = k->ahead.data, *seen = k->contacts.data;
+    mor_choice_depth last = { -1, 0.0 };
     for (int i = 0; i < k->ahead.count; i++) {
         const mor_contact* c = &ahead[i];
         const double least = UNSEEN * mor_contact_size(w, c);
-        if (!(-c->gap > least) || !(mor_contact_depth(ahead, k->ahead.count, i) > least)) continue;
+        if (!(-c->gap > least) || !(mor_contact_depth(ahead, k->ahead.count, i, &last) > least)) continue;
         int j = 0;
         while (j < k->contacts.count && (memcmp(seen[j].body, c->body, sizeof c->body) != 0 ||
                                          memcmp(seen[j].shape, c->shape, sizeof c->shape) != 0))

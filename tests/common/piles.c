@@ -1,6 +1,8 @@
 /* Spheres and their contacts (piles.h). Contact frames: normal from body 1 to body 2 (floor: upwards), two tangents. */
 #include "piles.h"
 
+#include "base/elementary.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +49,7 @@ bool pile_build(pile* out, pile_kind kind, int width, int height, double mu, dou
     if (!touches || !mass) return false;
     for (int i = 0; i < bodies; i++)
         mass[i] = 4.0 / 3.0 * pi * radius * radius * radius *
-                  (kind == PILE_TOWER && bodies > 1 ? pow(ratio, (double)i / (bodies - 1)) : 1.0);
+                  (kind == PILE_TOWER && bodies > 1 ? mor_pow(ratio, (double)i / (bodies - 1)) : 1.0);
     const double up[3] = { 0, 0, 1 };
     if (kind == PILE_SHEET) {
         for (int r = 0; r < height; r++)
@@ -63,7 +65,7 @@ bool pile_build(pile* out, pile_kind kind, int width, int height, double mu, dou
     } else
         for (int i = 0; i < width; i++) {
             double tilt = kind == PILE_CHAIN && i > 0 ? (i % 2 ? 0.2 : -0.2) : 0.0;
-            make_touch(&touches[count++], i - 1, i, (double[3]){ sin(tilt), 0, cos(tilt) });
+            make_touch(&touches[count++], i - 1, i, (double[3]){ mor_sin(tilt), 0, mor_cos(tilt) });
         }
 
     /* contacts on each body, then rows of W */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "common/random_step.h"
 
 const char* const kit_family_names[KIT_FAMILIES] = { "dominant", "pd", "psd", "banded", "contact" };
@@ -124,7 +125,7 @@ static void make_contact(int dim, double mu, double roll, bool convex, int kind,
     for (int disc = 0; disc < (dim == 5 ? 2 : 1); disc++) {
         int at = disc ? 3 : 1, k = dim == 2 ? 1 : 2;
         double radius = (disc ? roll : mu) * r[0], angle = between(rng, 0, 6.283), size = between(rng, 0.2, 1.0);
-        double d[2] = { k == 1 ? (angle < 3.1415 ? 1.0 : -1.0) : cos(angle), sin(angle) };
+        double d[2] = { k == 1 ? (angle < 3.1415 ? 1.0 : -1.0) : mor_cos(angle), mor_sin(angle) };
         for (int i = 0; i < k; i++) {
             r[at + i] = (kind == 1 ? 0.5 : 1.0) * radius * d[i];
             if (kind == 2) u[at + i] = -size * d[i];

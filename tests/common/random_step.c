@@ -1,5 +1,7 @@
 #include "common/random_step.h"
 
+#include "base/elementary.h"
+
 #include <string.h>
 
 static double uniform(mor_rng* rng, double a, double b) { return a + (b - a) * mor_rng_uniform(rng); }
@@ -15,13 +17,13 @@ mor_problem random_step_make(const random_step* s, uint64_t seed, mor_arena* are
     mor_entry* E = mor_arena_zero(arena, 2 * (size_t)blocks, sizeof *E);
     double* J = mor_arena_zero(arena, 2 * (size_t)(rows * d), sizeof *J);
     double* Y = mor_arena_zero(arena, 2 * (size_t)(rows * d), sizeof *Y);
-    double* W = mor_arena_zero(arena, (size_t)blocks * 25, sizeof *W);
+    double* W = mor_arena_zero(arena, (size_t)blocks * 36, sizeof *W);
     int* start = mor_arena_zero(arena, (size_t)blocks, sizeof *start);
     double* bias = mor_arena_zero(arena, (size_t)rows, sizeof *bias);
     for (int t = 0; t < s->trees; t++) { /* a diagonal mass block with one coupling */
         double* M = mor_arena_zero(arena, (size_t)(d * d), sizeof *M);
         double* I = mor_arena_zero(arena, (size_t)(d * d), sizeof *I);
-        double m = s->trees > 1 ? pow(s->mass_ratio, (double)t / (s->trees - 1)) : 1.0;
+        double m = s->trees > 1 ? mor_pow(s->mass_ratio, (double)t / (s->trees - 1)) : 1.0;
         for (int k = 0; k < d; k++) M[k * d + k] = m * uniform(&rng, 0.5, 1.5);
         for (int k = 0; k < d; k++) I[k * d + k] = 1.0 / M[k * d + k];
         double a = M[0], c = M[d + 1], b = 0.2 * m, det = a * c - b * b;
@@ -38,7 +40,8 @@ mor_problem random_step_make(const random_step* s, uint64_t seed, mor_arena* are
         b->dim = contact ? s->dim : equation ? 2 : 1;
         b->row = row, b->entry = entry;
         b->mu = contact ? s->mu : 0.0;
-        b->mu_roll = contact && s->dim == 5 ? 0.5 * s->mu : 0.0;
+        b->mu_roll = contact && s->dim >= 5 ? 0.5 * s->mu : 0.0;
+        b->mu_drill = contact && s->dim == 6 ? 0.3 * s->mu : 0.0;
         b->directions = contact && s->dim == 3 ? s->directions : 0;
         int kind = c % 3;
         b->lower = kind == 1 ? -INFINITY : -0.3, b->upper = kind == 2 ? INFINITY : 0.4;

@@ -141,6 +141,27 @@ static double drilling(exam* e, double h)
     return exam_body(e, "b").angular_velocity.z;
 }
 
+/* Three balls that do not turn against each other: the pressure on them is m g/3 each, whatever way they slide. */
+static double spinning_tripod(exam* e, double h)
+{
+    const double R = 0.3, I = 0.05, w = 12;
+    exam_open(
+        e, h,
+        "materials: { default: { friction: 0.4 } }\nbodies:\n  - { name: b, mass: 2, com: [0, 0, 0], inertia: [0.05, "
+        "0.05, 0.05, 0, 0, 0], position: [0, 0, 0.02], angular_velocity: [0, 0, 12], shape: [\n"
+        "    { sphere: 0.02, position: [0.3, 0, 0] }, { sphere: 0.02, position: [-0.15, %.17g, 0] },\n"
+        "    { sphere: 0.02, position: [-0.15, %.17g, 0] } ] }\n" EXAM_FLOOR,
+        R * sqrt(0.75), -R * sqrt(0.75));
+    double before = w;
+    while (exam_going(e, 1) && exam_body(e, "b").angular_velocity.z > 1e-6) {
+        before = exam_body(e, "b").angular_velocity.z;
+        exam_step(e);
+    }
+    const double slowing = 0.4 * 2 * EXAM_G * R / I;
+    e->expected = w / slowing;
+    return mor_world_time(e->world) - h + before / slowing;
+}
+
 const experiment exam_friction[] = {
     { AREA, "speed of a block down a slope", "g (sin a - mu cos a) t", "m/s", 0.01, 1e-6, slide_down, 0, 0, 0 },
     { AREA, "stopping way of a box", "v^2/(2 mu g)", "m", 0.002, 1e-2, stopping_way, 0, 0, 0 },
@@ -152,5 +173,6 @@ const experiment exam_friction[] = {
     { AREA, "plank over three supports", "v - mu g t", "m/s", 0.005, 1e-5, plank_on_supports, 0, 0, 0 },
     { AREA, "plank on two rollers", "x cos(w t), w^2 = mu g/(a - mu c)", "m", 0.001, 1e-2, plank_on_rollers, 0, 0, 0 },
     { AREA, "spin slowed by drilling friction", "w - d g t/(0.4 R^2)", "rad/s", 0.005, 1e-6, drilling, 0, 0, 0 },
+    { AREA, "time until a spinning tripod stops", "I w/(mu m g R)", "s", 0.001, 1e-3, spinning_tripod, 0, 0, 0 },
     { 0 }
 };

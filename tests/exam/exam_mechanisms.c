@@ -254,6 +254,32 @@ static double domino_wave(exam* e, double h)
     return d * (DOMINOES - 4) / (struck[1] - struck[0]);
 }
 
+/* A bar on two strings of length l, d aside of its middle: 5/4 periods of 2 pi sqrt(I l/(m g d^2)). */
+static double bifilar(exam* e, double h)
+{
+    const double l = 0.8, d = 0.3, turn = 0.02, x = d * cos(turn), y = d * sin(turn);
+    const double up = sqrt(l * l - (d - x) * (d - x) - y * y);
+    exam_open(
+        e, h,
+        "bodies:\n  - { name: b, shape: { box: [1, 0.04, 0.04] }, mass: 2, position: [0, 0, 0], orientation: { axis: "
+        "[0, 0, 1], angle: %.17g } }\njoints:\n"
+        "  - { name: p, type: distance, bodies: [b, world], points: [[%.17g, %.17g, 0], [0.3, 0, %.17g]] }\n"
+        "  - { name: q, type: distance, bodies: [b, world], points: [[%.17g, %.17g, 0], [-0.3, 0, %.17g]] }\n",
+        turn * 180 / EXAM_PI, x, y, up, -x, -y, up);
+    const double inertia = (1 + 0.04 * 0.04) / 12; /* over the mass */
+    e->expected = 1.25 * 2 * EXAM_PI * sqrt(inertia * l / (EXAM_G * d * d));
+    double before = 1, after = 1, sign = 1;
+    int zeros = 0;
+    while (exam_going(e, 10) && zeros < 3) {
+        before = after;
+        exam_step(e);
+        mor_quat q = exam_body(e, "b").pose.rotation;
+        after = q.z * q.w;
+        if (after * sign < 0) zeros++, sign = -sign;
+    }
+    return mor_world_time(e->world) - h * after / (after - before);
+}
+
 const experiment exam_mechanisms[] = {
     { AREA, "5/4 periods of a pendulum, 57 degrees", "elliptic integral", "s", 0.001, 2e-3, pendulum_period, 0, 0, 0 },
     { AREA, "double pendulum in the plane after 1 s", "reduced equations", "m", 0.001, 1e-2, double_pendulum, 0, 0, 0 },
@@ -267,5 +293,6 @@ const experiment exam_mechanisms[] = {
     { AREA, "disc slowed by a dry hinge", "w - M t/I", "rad/s", 0.01, 1e-6, hinge_friction, 0, 0, 0 },
     { AREA, "speed of a wave of dominoes", "energy and blows, integrated", "m/s", 0.0001, 1e-2, domino_wave, 0, 0,
       true },
+    { AREA, "5/4 periods of a bifilar pendulum", "small angles", "s", 0.001, 2e-3, bifilar, 0, 0, 0 },
     { 0 }
 };

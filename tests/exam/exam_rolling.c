@@ -161,6 +161,31 @@ static double smooth_ball_keeps_speed(exam* e, double h)
     return exam_body(e, "b").com.x;
 }
 
+static double rolls_out(exam* e, double h)
+{
+    exam_open(e, h,
+              "materials: { m: { friction: 0.6, rolling: 0.003 } }\nbodies:\n  - { name: b, shape: { sphere: 0.15 }, "
+              "material: m, mass: 1, position: [0, 0, 0.15], velocity: [1.2, 0, 0], angular_velocity: [0, 8, 0] }\n"
+              "  - { name: floor, shape: plane, fixed: true, material: m }\n");
+    exam_until(e, 10);
+    e->expected = 1.2 * 1.2 * 1.4 * 0.15 / (2 * 0.003 * EXAM_G);
+    return exam_body(e, "b").com.x;
+}
+
+/* A capsule across the slope: cylinder and two halves of a ball. */
+static double capsule_rolls_down(exam* e, double h)
+{
+    const double a = 0.3, r = 0.1, L = 0.5, cylinder = L, ends = 4 * r / 3;
+    exam_open(
+        e, h,
+        "gravity: [%.17g, 0, %.17g]\nbodies:\n  - { name: b, shape: { capsule: { radius: 0.1, length: 0.5 }, axis: "
+        "y }, mass: 3, position: [0, 0, 0.1] }\n" EXAM_FLOOR,
+        EXAM_G * sin(a), -EXAM_G * cos(a));
+    exam_until(e, 1);
+    e->expected = EXAM_G * sin(a) / (1 + (0.5 * cylinder + 0.4 * ends) / (cylinder + ends));
+    return exam_body(e, "b").velocity.x;
+}
+
 const experiment exam_rolling[] = {
     { AREA, "speed of a ball that slid and rolls", "5/7 v", "m/s", 0.01, 1e-6, sliding_to_rolling, 0, 0, 0 },
     { AREA, "way of a ball that slid and rolls", "uniform slowing, then 5/7 v", "m", 0.001, 2e-3, way_to_rolling, 0, 0,
@@ -175,5 +200,7 @@ const experiment exam_rolling[] = {
     { AREA, "ball on a box pushed askew", "Newton's law", "m/s", 0.005, 1e-4, ball_on_a_pushed_box, 0, 0, 0 },
     { AREA, "1.75 periods of a rocking ellipsoid", "small angles", "s", 0.0005, 3e-3, rocking_ellipsoid, 0, 0, 0 },
     { AREA, "ball that rolls for 10 s", "v t", "m", 0.01, 1e-6, smooth_ball_keeps_speed, 0, 0, 0 },
+    { AREA, "way of a ball stopped by rolling friction", "1.4 R v^2/(2 c g)", "m", 0.005, 5e-3, rolls_out, 0, 0, 0 },
+    { AREA, "capsule down a slope", "g sin a t/(1 + I/(m r^2))", "m/s", 0.01, 1e-6, capsule_rolls_down, 0, 0, 0 },
     { 0 }
 };

@@ -195,6 +195,27 @@ static double woodpecker_swing(exam* e, double h)
     return crossing;
 }
 
+static bool ladder_stays(exam* e, double h, double mu)
+{
+    const double a = 1.1, L = 2, r = 0.02;
+    exam_open(
+        e, h,
+        "bodies:\n  - { name: b, friction: %.17g, shape: { capsule: { radius: 0.02, length: 2 } }, mass: 5, "
+        "position: [%.17g, 0, %.17g], orientation: { axis: [0, 1, 0], angle: %.17g } }\n"
+        "  - { name: floor, shape: plane, fixed: true, friction: %.17g }\n"
+        "  - { name: wall, shape: { plane: { normal: [1, 0, 0], point: [0, 0, 0] } }, fixed: true, friction: 0 }\n",
+        mu, 0.5 * L * cos(a) + r, 0.5 * L * sin(a) + r, (a - 0.5 * EXAM_PI) * 180 / EXAM_PI, mu);
+    exam_until(e, 0.2);
+    return mor_norm(exam_body(e, "b").velocity) < 1e-6;
+}
+
+/* Moments about the foot: N (L sin a + r) = m g L cos a/2, and N = mu m g. */
+static double ladder_slips(exam* e, double h)
+{
+    e->expected = cos(1.1) / (2 * sin(1.1) + 0.02);
+    return exam_threshold(e, h, 0.1, 0.5, ladder_stays);
+}
+
 const experiment exam_statics[] = {
     { AREA, "force under a stack of five", "m g", "N", 0.01, 1e-6, weight_of_a_stack, 0, 0, 0 },
     { AREA, "reaction of a loaded beam", "moments", "N", 0.01, 1e-4, reaction_of_a_beam, 0, 0, 0 },
@@ -208,5 +229,6 @@ const experiment exam_statics[] = {
       true },
     { AREA, "woodpecker: swings on the held sleeve", "5/4 periods on the spring", "s", 0.0005, 1e-2, woodpecker_swing,
       0, 0, 0 },
+    { AREA, "least friction below a leaning ladder", "moments about its foot", "", 0.005, 1e-3, ladder_slips, 0, 0, 0 },
     { 0 }
 };

@@ -4,7 +4,9 @@
  *
  * With $FAULTS_PLACES no allocation fails: for the first allocation of every place of the program a line "N PLACE" goes
  * to that file. A place is the innermost three calls inside the program itself, as a hash of their addresses from its
- * start: what a library allocates counts where the program called it. */
+ * start: what a library allocates counts where the program called it. With $FAULTS_OWN
+ * only places are told where the program itself allocates, by a malloc of its own; $FAULTS_PLACE then is one of them:
+ * its first allocation in every process fails. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +28,8 @@ extern void* __libc_memalign(size_t alignment, size_t size);
 
 static atomic_long seen;
 static long wanted;
-static bool for_ever, ready;
+static bool for_ever, own_only, ready;
+static _Atomic uint64_t asked_for; /* 0: none */
 
 static int places_file = -1;
 
@@ -40,12 +43,18 @@ __attribute__((constructor)) static void begin(void)
     const char *n = getenv("FAULTS_ALLOCATION"), *all = getenv("FAULTS_FOREVER");
     wanted = n ? atol(n) : 0;
     for_ever = all && *all;
+    own_only = getenv("FAULTS_OWN") != NULL;
+    const char* place = getenv("FAULTS_PLACE");
+    if (place) places_begin(), asked_for = strtoull(place, NULL, 16);
     ready = true;
 }
 
+/* Nothing fails from now on. */
+__attribute__((visibility("default"))) void faults_rest(void) { ready = false; }
+
 __attribute__((destructor)) static void end(void)
 {
-    ready = false;
+    faults_rest();
     const char* path = getenv("FAULTS_COUNT");
     int file = path ? open(path, O_CREAT | O_TRUNC | O_WRONLY, 0666) : -1;
     char text[32];
@@ -53,26 +62,54 @@ __attribute__((destructor)) static void end(void)
     if (file >= 0 && write(file, text, (size_t)n) == n) close(file);
 }
 
-static bool fails(void)
+/* Is this the place that is asked for, for the first time? */
+static bool is_place(const void* caller)
+{
+    bool direct = false;
+    if (!asked_for || !places_own(caller) || places_here(NULL, &direct) != asked_for || !direct) return false;
+    asked_for = 0;
+    return true;
+}
+
+static void tell_place(const void* caller, long k)
+{
+    bool direct = false;
+    if (places_file < 0 || (own_only && !places_own(caller))) return;
+    uint64_t place = places_here(NULL, &direct);
+    if (places_new(place) && (direct || !own_only)) dprintf(places_file, "%ld %llx\n", k, (unsigned long long)place);
+}
+
+static bool fails(const void* caller)
 {
     if (!ready) return false;
     if (places_looking) return false;
     long k = atomic_fetch_add(&seen, 1) + 1;
-    uint64_t place;
-    if (places_file >= 0 && places_new(NULL, &place)) dprintf(places_file, "%ld %llx\n", k, (unsigned long long)place);
-    if (!wanted || (for_ever ? k < wanted : k != wanted)) return false;
+    tell_place(caller, k);
+    if (!is_place(caller) && (!wanted || (for_ever ? k < wanted : k != wanted))) return false;
     errno = ENOMEM;
     return true;
 }
 
-void* malloc(size_t size) { return fails() ? NULL : __libc_malloc(size); }
-void* calloc(size_t count, size_t size) { return fails() ? NULL : __libc_calloc(count, size); }
-void* realloc(void* block, size_t size) { return size && fails() ? NULL : __libc_realloc(block, size); }
-void* memalign(size_t alignment, size_t size) { return fails() ? NULL : __libc_memalign(alignment, size); }
-void* aligned_alloc(size_t alignment, size_t size) { return fails() ? NULL : __libc_memalign(alignment, size); }
+void* malloc(size_t size) { return fails(__builtin_return_address(0)) ? NULL : __libc_malloc(size); }
+void* calloc(size_t count, size_t size)
+{
+    return fails(__builtin_return_address(0)) ? NULL : __libc_calloc(count, size);
+}
+void* realloc(void* block, size_t size)
+{
+    return size && fails(__builtin_return_address(0)) ? NULL : __libc_realloc(block, size);
+}
+void* memalign(size_t alignment, size_t size)
+{
+    return fails(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, size);
+}
+void* aligned_alloc(size_t alignment, size_t size)
+{
+    return fails(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, size);
+}
 
 int posix_memalign(void** block, size_t alignment, size_t size)
 {
-    *block = fails() ? NULL : __libc_memalign(alignment, size);
+    *block = fails(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, size);
     return *block ? 0 : ENOMEM;
 }

@@ -38,25 +38,32 @@ static bool places_own(const void* address)
     return (uintptr_t)address >= places_start && (uintptr_t)address < places_end;
 }
 
-/* Is the place new? It begins at the address `from` of the stack, given by programs that allocate by functions of their
- * own (NULL: at the innermost call). */
-static bool places_new(const void* from, uint64_t* place)
+/* The place of this call, 0: not in the program. It begins at the address `from` of the stack, given by programs that
+ * allocate by functions of their own (NULL: at the innermost call). `direct` (may be NULL): whether the call after the
+ * innermost one is of the program, too. */
+static uint64_t places_here(const void* from, bool* direct)
 {
     void* frames[PLACES_FRAMES];
     places_looking = true;
     int count = backtrace(frames, PLACES_FRAMES), own = 0;
-    *place = 14695981039346656037u;
+    uint64_t place = 14695981039346656037u;
     for (int i = 0; i < count && own < PLACES_CALLS; i++) {
         if (frames[i] == from) from = NULL;
         if (from || !places_own(frames[i])) continue;
-        *place = (*place ^ ((uintptr_t)frames[i] - places_start)) * 1099511628211u;
-        own++;
+        if (own++ == 0 && direct) *direct = i + 1 < count && places_own(frames[i + 1]);
+        place = (place ^ ((uintptr_t)frames[i] - places_start)) * 1099511628211u;
     }
-    size_t k = *place % PLACES_MOST;
-    while (places_known[k] && places_known[k] != *place) k = (k + 1) % PLACES_MOST;
-    bool fresh = own > 0 && !places_known[k];
-    if (fresh) places_known[k] = *place;
     places_looking = false;
+    return own ? place : 0;
+}
+
+/* Is the place one that was not asked for before? */
+static bool places_new(uint64_t place)
+{
+    size_t k = place % PLACES_MOST;
+    while (places_known[k] && places_known[k] != place) k = (k + 1) % PLACES_MOST;
+    bool fresh = place && !places_known[k];
+    places_known[k] = place;
     return fresh;
 }
 

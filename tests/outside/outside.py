@@ -5,7 +5,7 @@
 
 COUNT random problems: balls that touch the ground and each other, some on ball joints. Each is written by hand in the layout of the
 paper or of Gazebo's ODE, with a random choice of what writers do differently: order of pairs, order of arrays, names of groups, place of
-`step`, order of bodies, sense of normals. The answer of `moreau compare` must obey Coulomb's law in the problem as it is known here (it is mostly the
+`step`, order of bodies, sense of normals, of all or of one with the ground. The answer of `moreau compare` must obey Coulomb's law in the problem as it is known here (it is mostly the
 one of the fixed point computed here; Coulomb's law can have several), and what deviates must be told with the path of its dataset. Then every iterate of every solver, for all formulations with circular cones, is
 judged here again: Fischer-Burmeister, CCK and natural totals, normal and friction error, to 1e-12 of their size.
 """
@@ -147,6 +147,8 @@ def write(p, path, random):
     joints = ["bilateral constraints", "Bilateral_Constraints", "constraints"] if paper else ["constraints"]
     group, joint_group = random.choice(names), random.choice(joints)
     inward, columns = random.random() < 0.3, random.random() < 0.5
+    capitals = random.random() < 0.4
+    group = group.upper() if capitals and random.random() < 0.5 else group
     order = random.permutation(len(p.mass))
     ids = random.permutation(np.arange(1, 50))[: len(p.mass)]
     with h5py.File(path, "w") as file:
@@ -159,7 +161,9 @@ def write(p, path, random):
                     told.add(name)
             file[name] = array
 
-        body = lambda n: f"{frame}/bodies/{n}"
+        spell = lambda n: n.capitalize() if capitals else n
+        body = lambda n: f"{frame}/{spell('bodies')}/{spell(n)}"
+        contact = lambda n: f"{frame}/{group}/{spell(n)}"
         place = f"{frame}/{'step' if paper else 'timestep'}"
         if random.random() < 0.5:
             file["step"] = p.h if random.random() < 0.5 else [p.h]
@@ -182,13 +186,17 @@ def write(p, path, random):
             points.append(first if paper else point)
             normals.append(normal * (1 if paper else -1) * (-1 if inward else 1))
             gaps.append(gap)
-        put(f"{frame}/{group}/pairs", pairs, "i4")
-        put(f"{frame}/{group}/points", points)
-        put(f"{frame}/{group}/normals", normals)
-        file[f"{frame}/{group}/{'gap' if paper else 'gaps'}"] = gaps
-        put(f"{frame}/{group}/{'mu' if paper else 'mu_s'}", np.column_stack([p.mu, p.mu]))
+        several = [i for i, c in enumerate(p.contacts) if c[1] < 0 and sum(c[0] in d[:2] for d in p.contacts) > 1]
+        if several and len(p.contacts) > 2 and random.random() < 0.3:  # a normal of the reversed pair, on the ground
+            normals[random.choice(several)] *= -1
+            told.add(contact("normals"))
+        put(contact("pairs"), pairs, "i4")
+        put(contact("points"), points)
+        put(contact("normals"), normals)
+        file[contact("gap" if paper else "gaps")] = gaps
+        put(contact("mu" if paper else "mu_s"), np.column_stack([p.mu, p.mu]))
         if inward:
-            told.add(f"{frame}/{group}/normals")
+            told.add(contact("normals"))
         if p.joints:
             J, rows = p.system()[0][3 * len(p.contacts) :], []
             for k, (a, b, _) in enumerate(p.joints):

@@ -8,7 +8,7 @@ import { blank, busy, close, file, moreau } from "./browser.mjs";
 let page, problems = [], asked = [];
 before(async () => {
   moreau("dataset", "build", "-o", file("problems"), "--family", "box-stack,mass-ratio,ring");
-  moreau("compare", file("problems"), "s4_slide_45", "--formulations", "ncp,st,convex", "--solvers", "nsgs,nsn-tree,lemke,pgs,apgd,convex-newton,auto",
+  moreau("compare", file("problems"), "s4_slide_45", "--formulations", "ncp,st,convex", "--solvers", "nsgs,nsn-tree,lemke,pgs,apgd,convex-newton,auto,psor,jacobi,prox",
     "--frames", "1", "--time-limit", "1", "--out", file("report.html"), "--quiet");
   page = await blank();
   page.on("console", (m) => ["error", "warning"].includes(m.type()) && problems.push(m.text()));
@@ -101,6 +101,12 @@ const curves = () => page.$$eval("#x-profile .s", (all) => all.length);
 test("neighbours of a legend differ in their dashes, not in colour alone", async () => {
   const dashes = await page.$$eval("#x-profile .key line", (all) => all.map((e) => e.getAttribute("stroke-dasharray")));
   assert.ok(dashes.length > 2 && dashes.every((d, i) => i === 0 || d !== dashes[i - 1]), JSON.stringify(dashes));
+});
+
+test("no two curves of a chart look the same", async () => {
+  const charts = await page.$$eval("svg.chart, #x-profile svg, #x-profile", (all) => all.map((c) => [...c.querySelectorAll(".key line")].map((e) => `${e.getAttribute("stroke")} ${e.getAttribute("stroke-dasharray") ?? ""}`)).filter((k) => k.length));
+  assert.ok(charts.some((keys) => keys.length > 7), "a chart with more curves than colours");
+  for (const keys of charts) assert.equal(new Set(keys).size, keys.length, JSON.stringify(keys));
 });
 
 test("hover names the solver, a click on its name hides it everywhere, Escape brings it back", async () => {

@@ -146,8 +146,8 @@ static const mor_cli_option options[] = {
       MOR_CLI_CHOICE, AT(options.assume), .expected = "nothing|file|family" },
     { "--jobs", "N", "processes; default: one per core", MOR_CLI_WHOLE, AT(options.jobs), .min = 1, .max = 1e6,
       .expected = "a whole number" },
-    { "--out", "FILE.html", "a page that needs nothing else", MOR_CLI_TEXT, AT(out) },
-    { "--csv", "FILE", "one line per run; -: standard output", MOR_CLI_TEXT, AT(csv) },
+    { "--out", "FILE.html", "a page that needs nothing else", MOR_CLI_TEXT, AT(out), .writes = true },
+    { "--csv", "FILE", "one line per run; -: standard output", MOR_CLI_TEXT, AT(csv), .writes = true },
     { "--baseline", "OLD.json",
       "tell what became slower, less accurate or unsolved since an earlier --json of the same problems and methods; "
       "exit "
@@ -309,8 +309,11 @@ static int watch_baseline(mor_lab* lab, const arguments* a, mor_lab_watch* watch
 /* Where files deviate from their format. */
 static void print_notes(const mor_lab* lab)
 {
-    for (const char* at = lab->notes; *at; at += strcspn(at, "\n"), at += *at == '\n')
-        fprintf(stderr, "moreau compare: %.*s\n", (int)strcspn(at, "\n"), at);
+    for (int i = 0; i < mor_lab_notes_count(&lab->notes); i++) {
+        char line[2000];
+        mor_lab_notes_text(&lab->notes, i, line, sizeof line);
+        fprintf(stderr, "moreau compare: %s\n", line);
+    }
 }
 
 static int write_file(const char* path, const mor_lab* lab, void (*write)(const mor_lab*, FILE*))

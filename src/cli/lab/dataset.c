@@ -290,7 +290,11 @@ static mor_code judge(const char* path, mor_error* error)
     if (done) memset(done, 1, (size_t)mor_lab_slots(&lab) * sizeof *done); /* no runs */
     for (int i = 0; done && i < lab.problem_count && !code; i++)
         code = mor_lab_measure(&lab, i, done, false, keep_worst, &worst, error);
-    if (!code && lab.notes[0]) fprintf(stderr, "%s\n", lab.notes);
+    for (int i = 0; !code && i < mor_lab_notes_count(&lab.notes); i++) {
+        char line[2000];
+        mor_lab_notes_text(&lab.notes, i, line, sizeof line);
+        fprintf(stderr, "%s\n", line);
+    }
     if (!code && worst >= 0.0) printf("%s: its own answers miss Coulomb's law by at most %.2e m/s\n", path, worst);
     else if (!code) printf("%s: holds no answers to judge\n", path);
     free(done);
@@ -298,31 +302,32 @@ static mor_code judge(const char* path, mor_error* error)
     return code;
 }
 
-/* One line of the person at the terminal; NULL: none was given. The text is not freed: the program ends soon. */
-static const char* ask(const char* question)
+enum { ANSWERS = 5 };
+
+/* One line of the person at the terminal, in *line, which the caller frees; NULL: none was given. */
+static const char* ask(const char* question, char** line)
 {
-    char* line = NULL;
     size_t room = 0;
     fprintf(stderr, "%s: ", question);
-    ssize_t n = getline(&line, &room, stdin);
-    while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r')) line[--n] = '\0';
-    return n > 0 ? line : NULL;
+    ssize_t n = getline(line, &room, stdin);
+    while (n > 0 && ((*line)[n - 1] == '\n' || (*line)[n - 1] == '\r')) (*line)[--n] = '\0';
+    return n > 0 ? *line : NULL;
 }
 
 /* What was not told is asked for where somebody can answer; elsewhere it is told which is missing. */
-static mor_provenance complete(mor_provenance p, const char* path)
+static mor_provenance complete(mor_provenance p, const char* path, char* answers[ANSWERS])
 {
     const struct {
         const char **value, *option, *question;
-    } all[] = { { &p.author, "--author", "who made the problems" },
-                { &p.licence, "--licence", "under which terms may they be used" },
-                { &p.engine, "--engine", "the program that made them, with its version" },
-                { &p.commit, "--commit", "its commit" },
-                { &p.command, "--command", "how it was called" } };
+    } all[ANSWERS] = { { &p.author, "--author", "who made the problems" },
+                       { &p.licence, "--licence", "under which terms may they be used" },
+                       { &p.engine, "--engine", "the program that made them, with its version" },
+                       { &p.commit, "--commit", "its commit" },
+                       { &p.command, "--command", "how it was called" } };
     char missing[120] = "";
     size_t n = 0;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if (!*all[i].value && isatty(0)) *all[i].value = ask(all[i].question);
+    for (int i = 0; i < ANSWERS; i++) {
+        if (!*all[i].value && isatty(0)) *all[i].value = ask(all[i].question, &answers[i]);
         if (!*all[i].value) n += (size_t)snprintf(missing + n, sizeof missing - n, " %s", all[i].option);
     }
     if (n) fprintf(stderr, "moreau dataset: %s: where does it come from? not told:%s\n", path, missing);
@@ -333,10 +338,13 @@ static mor_code keep_provenance(const arguments* a, const char* path, mor_error*
 {
     char target[1024];
     const char* slash = strrchr(path, '/');
-    mor_provenance p = complete(a->provenance, path);
-    if (!p.author && !p.licence && !p.engine && !p.commit && !p.command) return MOR_OK;
+    char* answers[ANSWERS] = { NULL };
+    mor_provenance p = complete(a->provenance, path, answers);
+    mor_code code = MOR_OK;
     snprintf(target, sizeof target, "%s/%s", a->folder, slash ? slash + 1 : path);
-    return mor_provenance_write(target, &p, error);
+    if (p.author || p.licence || p.engine || p.commit || p.command) code = mor_provenance_write(target, &p, error);
+    for (int i = 0; i < ANSWERS; i++) free(answers[i]);
+    return code;
 }
 
 static int page(const arguments* a)

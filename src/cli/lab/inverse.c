@@ -41,7 +41,7 @@ static int take_fit(void* user, char* value)
 #define AT(member) .offset = offsetof(arguments, member)
 static const mor_cli_option options[] = {
     { "--motion", "FILE", "a recording, or a table (CSV, HDF5) with columns NAME.x ... as moreau run --csv writes",
-      MOR_CLI_TEXT, AT(motion) },
+      MOR_CLI_TEXT, AT(motion), .reads = true },
     { "--law", "NAME",
       "of contact: convex, whose impulses are a function of the motion; exact, Coulomb's cone, whose impulses may not "
       "be unique; scene (default): convex if that is its formulation, else exact",
@@ -64,7 +64,7 @@ static const mor_cli_option options[] = {
     { "--rows", "COLUMN=VALUE", "only rows with this value", MOR_CLI_TEXT, AT(observed.rows) },
     { .name = "", .help = "scene and output:" },
     { "--set", "KEY=VALUE", "any value of the scene, as in moreau run", MOR_CLI_SET, AT(sets) },
-    { "--csv", "FILE.csv", "forces and impulses of every step", MOR_CLI_TEXT, AT(csv) },
+    { "--csv", "FILE.csv", "forces and impulses of every step", MOR_CLI_TEXT, AT(csv), .writes = true },
     MOR_CLI_TIME_LIMIT(AT(time_limit)),
     { "--json", NULL, "one JSON document on standard output", MOR_CLI_FLAG, AT(json) },
     { "--quiet", NULL, "only the sentence", MOR_CLI_FLAG, AT(quiet) },

@@ -46,7 +46,8 @@ static const mor_cli_option options[] = {
     { "--set", "KEY=VALUE", "any value of the scene, as in moreau run", MOR_CLI_SET, AT(sets) },
     { "--step", "H", "time step in seconds", MOR_CLI_SET, AT(sets), .key = "time.step" },
     { "--title", "TEXT", "above the figure (the scene)", MOR_CLI_TEXT, AT(title) },
-    { "--output", "FILE.svg|.pdf|.png", "the figure (landscape.svg)", MOR_CLI_TEXT, AT(output), .alias = "-o" },
+    { "--output", "FILE.svg|.pdf|.png", "the figure (landscape.svg)", MOR_CLI_TEXT, AT(output), .alias = "-o",
+      .writes = true },
     { .name = NULL },
 };
 #undef AT

@@ -60,7 +60,7 @@ static int take_word(void* user, char* word)
 
 static const mor_cli_option options[] = {
     { "--output", "FILE.svg|.pdf|.png", "the figure (next to the first recording, as FILE.svg)", MOR_CLI_TEXT,
-      .offset = offsetof(arguments, output), .alias = "-o" },
+      .offset = offsetof(arguments, output), .alias = "-o", .writes = true },
     { "--title", "TEXT", "above the figure (the scene)", MOR_CLI_TEXT, .offset = offsetof(arguments, title) },
     { .name = NULL },
 };

@@ -86,7 +86,8 @@ static void submit(const char* file, const char* dependency, char number[64])
     if (pid == 0) {
         dup2(ends[1], 1);
         close(ends[0]), close(ends[1]);
-        execlp("sbatch", "sbatch", "--parsable", option, file, (char*)NULL);
+        char* words[] = { "sbatch", "--parsable", option, (char*)file, NULL };
+        execvp(words[0], words);
         fprintf(stderr, "moreau: sbatch cannot be started: %s; --no-submit only writes the job files\n",
                 strerror(errno));
         _exit(127);

@@ -47,10 +47,11 @@ static int take_shard(void* user, char* value)
 
 #define AT(member) .offset = offsetof(arguments, member)
 static const mor_cli_option options[] = {
-    { "--out", "FILE.h5", "results as HDF5", MOR_CLI_TEXT, AT(out), .alias = "-o" },
-    { "--csv", "FILE", "results as a table, one line per task; -: standard output", MOR_CLI_TEXT, AT(csv) },
+    { "--out", "FILE.h5", "results as HDF5", MOR_CLI_TEXT, AT(out), .alias = "-o", .writes = true },
+    { "--csv", "FILE", "results as a table, one line per task; -: standard output", MOR_CLI_TEXT, AT(csv),
+      .writes = true },
     { "--html", "FILE.html", "a page that needs nothing else: maps, parallel coordinates, sensitivity", MOR_CLI_TEXT,
-      AT(html) },
+      AT(html), .writes = true },
     { "--jobs", "N", "processes; default: one per core, and one for each rank of mpirun", MOR_CLI_WHOLE,
       AT(options.jobs), .min = 1, .max = 1e4, .expected = "a whole number" },
     { "--shard", "I/N", "only the I-th of N parts of the tasks, I from 1 to N", MOR_CLI_CALL, .take = take_shard },

@@ -31,7 +31,7 @@ static const mor_cli_option options[] = {
     { "--set", "KEY=VALUE", "any value of the scene", MOR_CLI_SET, AT(sets) },
     { "--seed", "N", "of the random changes, default 1", MOR_CLI_NUMBER, AT(seed), .max = 9e15,
       .expected = "a number" },
-    { "--html", "FILE.html", "a page that needs nothing else, with maps", MOR_CLI_TEXT, AT(html) },
+    { "--html", "FILE.html", "a page that needs nothing else, with maps", MOR_CLI_TEXT, AT(html), .writes = true },
     { "--jobs", "N", "processes; default: one per core", MOR_CLI_WHOLE, AT(options.jobs), .min = 1, .max = 1e4,
       .expected = "a whole number" },
     { "--time-limit", "SECONDS", "of a run, on the clock; default: none", MOR_CLI_NUMBER, AT(options.time_limit),

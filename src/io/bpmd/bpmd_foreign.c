@@ -12,6 +12,9 @@
  * |p - c|, is positive if the normal points from body 1 to body 2. If it is clearly negative (below -0.1) for most
  * contacts of a frame, all normals of the frame are turned; if only for a few, and both bodies say so, those contacts
  * have their pair mirrored. A body that is not convex may fail its own test; it takes both bodies, or most contacts.
+ * Against the world or a fixed body only one body can say so. Such a contact is turned if most of this kind in the
+ * frame are the wrong way round (a writer that puts the world second, whatever the normal), or if more of the other
+ * contacts of the moving body face outwards than inwards. Else it is kept and told: it may be the inside of a ring.
  *
  * Each of these is told with the path of the dataset (mor_bpmd_frame.notes). */
 #include <ctype.h>
@@ -26,10 +29,12 @@ static const double clear = 0.1; /* cosine from which on a normal is called turn
 
 void mor_bpmd_note(mor_bpmd_reader* r, const char* what)
 {
+    static const char more[] = "\n... and more deviations in this frame";
     mor_bpmd_frame* f = r->frame;
     size_t used = strlen(f->notes), room = sizeof f->notes - used;
+    if (used >= sizeof more - 1 && strcmp(f->notes + used + 1 - sizeof more, more) == 0) return;
     int n = snprintf(f->notes + used, room, "%s%s:%s: %s", used ? "\n" : "", r->file->h5.path, r->path, what);
-    if (n < 0 || (size_t)n >= room) f->notes[used] = '\0';
+    if (n < 0 || (size_t)n + sizeof more > room) snprintf(f->notes + used, room, "%s", more + (used == 0));
 }
 
 /* ---------------------------------------------------------------------------------- spelling */
@@ -88,12 +93,23 @@ static bool find_child(const mor_bpmd_reader* r, const char* path, search* s)
     return mor_h5_children(&r->file->h5, path, compare_child, s, NULL) == MOR_OK && s->found[0];
 }
 
-/* `name` is GROUP/DATASET of docs/bpmd.md. */
+bool mor_bpmd_find_beside(mor_bpmd_reader* r, const char* group, const char* name)
+{
+    search s = { .wanted = name };
+    if (!find_child(r, group, &s)) return false;
+    snprintf(r->path, sizeof r->path, "%.90s%s%.60s", group, group[1] ? "/" : "", s.found);
+    return true;
+}
+
+/* `name` is GROUP/DATASET of docs/bpmd.md, or a dataset of the frame. */
 bool mor_bpmd_find_elsewhere(mor_bpmd_reader* r, const char* name)
 {
     char group[64], path[192];
     const char* rest = strchr(name, '/');
-    if (!rest) return false;
+    if (!rest) {
+        snprintf(path, sizeof path, "/%s", r->frame->name);
+        return mor_bpmd_find_beside(r, path, name);
+    }
     snprintf(group, sizeof group, "%.*s", (int)(rest - name), name);
     search in_frame = { .group = group_of(group) }, in_group = { .wanted = rest + 1 };
     if (in_frame.group < 0) return false;
@@ -105,6 +121,21 @@ bool mor_bpmd_find_elsewhere(mor_bpmd_reader* r, const char* name)
     if (strchr(rest + 1, '/') || !find_child(r, path, &in_group)) return false;
     snprintf(r->path, sizeof r->path, "/%.60s/%.60s/%.60s", r->frame->name, in_frame.found, in_group.found);
     return true;
+}
+
+static void count_paper(void* user, const char* child)
+{
+    char name[64];
+    fold(child, name, sizeof name);
+    *(int*)user += strncmp(name, "unilateral", 10) == 0 || strncmp(name, "bilateral", 9) == 0;
+}
+
+int mor_bpmd_paper_groups(mor_bpmd_reader* r)
+{
+    char path[96];
+    int count = 0;
+    snprintf(path, sizeof path, "/%s", r->frame->name);
+    return mor_h5_children(&r->file->h5, path, count_paper, &count, NULL) == MOR_OK ? count : 0;
 }
 
 static void tell_unknown(void* user, const char* child)
@@ -185,50 +216,101 @@ bool mor_bpmd_turn(mor_bpmd_reader* r, void* table, size_t size, size_t rows, si
 
 static bool moves(const mor_bpmd_frame* f, int body) { return body >= 0 && f->bodies[body].kind == MOR_DYNAMIC; }
 
-/* Mean over the moving bodies of the cosine between n and the way the surface should face; their number. */
-static int facing(const mor_bpmd_frame* f, const mor_bpmd_contact* c, double* cosine)
+/* Cosine between the normal of a contact and the way the surface of its body on side s should face; 0: unknown. */
+static double facing_of(const mor_bpmd_frame* f, const mor_bpmd_contact* c, int s)
 {
-    int n = 0;
-    *cosine = 0.0;
+    if (!moves(f, c->body[s])) return 0.0;
+    mor_vec3 arm = mor_sub(c->point[s], f->bodies[c->body[s]].x);
+    double size = mor_norm(arm);
+    return size > 0.0 ? (s ? -1.0 : 1.0) * mor_dot(arm, c->normal) / size : 0.0;
+}
+
+/* 1: the normal of a contact looks right to its bodies, -1: wrong, 0: unclear. *voices: bodies that can tell. */
+static int opinion(const mor_bpmd_frame* f, const mor_bpmd_contact* c, int* voices)
+{
+    double sum = 0.0;
+    *voices = 0;
     for (int s = 0; s < 2; s++) {
-        if (!moves(f, c->body[s])) continue;
-        mor_vec3 arm = mor_sub(c->point[s], f->bodies[c->body[s]].x);
-        double size = mor_norm(arm);
-        if (!(size > 0.0)) continue;
-        *cosine += (s ? -1.0 : 1.0) * mor_dot(arm, c->normal) / size;
-        n++;
+        sum += facing_of(f, c, s);
+        *voices += moves(f, c->body[s]);
     }
-    if (n) *cosine /= n;
-    return n;
+    if (*voices) sum /= *voices;
+    return sum > clear ? 1 : sum < -clear ? -1 : 0;
+}
+
+static int sign_of(double cosine) { return cosine > clear ? 1 : cosine < -clear ? -1 : 0; }
+
+/* Rows of one note: "rows 3, 8 and 12 more". */
+typedef struct row_list {
+    char text[160];
+    int count;
+} row_list;
+
+static void add_row(row_list* l, int row)
+{
+    size_t used = strlen(l->text);
+    if (l->count++ < 8) snprintf(l->text + used, sizeof l->text - used, "%s%d", used ? ", " : "", row);
+}
+
+static void tell_rows(mor_bpmd_reader* r, const row_list* l, const char* one, const char* several)
+{
+    char what[400], more[32] = "";
+    if (l->count == 0) return;
+    if (l->count > 8) snprintf(more, sizeof more, " and %d more", l->count - 8);
+    snprintf(what, sizeof what, "%s %s%s %s", l->count > 1 ? "rows" : "row", l->text, more,
+             l->count > 1 ? several : one);
+    mor_bpmd_note(r, what);
+}
+
+/* Single contacts whose pair is the other way round than their normal. */
+static void turn_mirrored(mor_bpmd_reader* r)
+{
+    mor_bpmd_frame* f = r->frame;
+    row_list turned = { .count = 0 }, kept = { .count = 0 };
+    int single = 0, voices; /* right less wrong: contacts of one moving body; contacts of each body */
+    int* of_body = calloc((size_t)f->body_count + 1, sizeof *of_body);
+    if (!of_body) {
+        r->code = mor_fail(r->error, MOR_SYSTEM, "out of memory");
+        return;
+    }
+    for (int i = 0; i < f->contact_count; i++) {
+        const mor_bpmd_contact* c = &f->contacts[i];
+        int says = opinion(f, c, &voices);
+        if (voices == 1) single += says;
+        for (int s = 0; s < 2; s++)
+            if (moves(f, c->body[s])) of_body[c->body[s]] += sign_of(facing_of(f, c, s));
+    }
+    for (int i = 0; i < f->contact_count; i++) {
+        mor_bpmd_contact* c = &f->contacts[i];
+        if (opinion(f, c, &voices) >= 0) continue;
+        int others = of_body[moves(f, c->body[0]) ? c->body[0] : c->body[1]] + 1; /* this one is -1 among them */
+        bool sure = voices == 2 || single < 0 || others > 0;
+        add_row(sure ? &turned : &kept, i);
+        if (sure) c->normal = mor_scale(-1.0, c->normal);
+    }
+    free(of_body);
+    tell_rows(r, &turned, "belongs to the pair the other way round; its normal is turned",
+              "belong to the pair the other way round; their normals are turned");
+    tell_rows(r, &kept, "may belong to the pair the other way round, or to the inside of a body; its normal is kept",
+              "may belong to the pair the other way round, or to the inside of a body; their normals are kept");
 }
 
 void mor_bpmd_check_normals(mor_bpmd_reader* r)
 {
     mor_bpmd_frame* f = r->frame;
-    int turned = 0, told = 0;
-    double cosine;
+    int balance = 0, voices;
     if (r->code || r->file->dialect == MOR_BPMD_MOREAU) return;
-    for (int i = 0; i < f->contact_count; i++) {
-        if (!facing(f, &f->contacts[i], &cosine) || fabs(cosine) <= clear) continue;
-        told++;
-        turned += cosine < 0.0;
-    }
-    bool all = turned > 0 && 2 * turned > told;
+    for (int i = 0; i < f->contact_count; i++) balance += opinion(f, &f->contacts[i], &voices);
     mor_bpmd_find(r, "contacts/normals", NULL);
-    if (all)
-        mor_bpmd_note(r, r->file->dialect == MOR_BPMD_GAZEBO
-                             ? "normals point away from body 1, not into it as ODE's do; read so"
-                             : "normals point into body 1, not away from it as the paper says; turned");
-    for (int i = 0; i < f->contact_count; i++) {
-        mor_bpmd_contact* c = &f->contacts[i];
-        if (all) c->normal = mor_scale(-1.0, c->normal);
-        else if (facing(f, c, &cosine) == 2 && cosine < -clear) {
-            char what[120];
-            snprintf(what, sizeof what, "row %d belongs to the pair the other way round; its normal is turned", i);
-            mor_bpmd_note(r, what);
-            c->normal = mor_scale(-1.0, c->normal);
-        }
+    if (balance >= 0) {
+        turn_mirrored(r);
+        return;
     }
+    mor_bpmd_note(r, r->file->dialect == MOR_BPMD_GAZEBO
+                         ? "normals point away from body 1, not into it as ODE's do; read so"
+                         : "normals point into body 1, not away from it as the paper says; turned");
+    for (int i = 0; i < f->contact_count; i++) f->contacts[i].normal = mor_scale(-1.0, f->contacts[i].normal);
+    turn_mirrored(r);
 }
 
 /* --------------------------------------------------------------------------------- solutions */
@@ -240,7 +322,8 @@ static void first_name(void* user, const char* name)
 }
 
 /* An answer of another program: impulses (contacts x 3, rows normal and two tangents as in docs/bpmd.md) in the group
- * `solutions` or in the first group there; else velocities of the bodies at the end (bodies x 6), as in Table 2. */
+ * `solutions` or in the first group there; else velocities of the bodies at the end (bodies x 6), as in Table 2. An
+ * array that could be either is what its name says. */
 void mor_bpmd_read_stored(mor_bpmd_reader* r)
 {
     mor_bpmd_frame* f = r->frame;
@@ -251,29 +334,31 @@ void mor_bpmd_read_stored(mor_bpmd_reader* r)
     snprintf(base, sizeof base, "/%s", f->name);
     if (!find_child(r, base, &solutions)) return;
     snprintf(base, sizeof base, "/%s/%s", f->name, solutions.found);
-    static const char* const names[] = { "impulses", "z", "solution", NULL };
+    static const char* const names[] = { "impulses", "solution", "z", NULL };
     const char* found = NULL;
+    bool velocities = false; /* by its name: Table 2 of the paper calls them so, six per body */
     for (int i = 0; names[i] && !found; i++) {
         snprintf(name, sizeof name, "solutions/%s", names[i]);
-        if (mor_bpmd_find(r, name, NULL) || mor_bpmd_find_elsewhere(r, name)) found = "the file";
+        if (mor_bpmd_find(r, name, NULL) || mor_bpmd_find_elsewhere(r, name)) found = "the file", velocities = i == 1;
     }
     if (!found && mor_h5_children(&r->file->h5, base, first_name, first, NULL) == MOR_OK && first[0]) {
         for (int i = 0; names[i] && !found; i++) {
             snprintf(name, sizeof name, "solutions/%s/%s", first, names[i]);
-            if (mor_bpmd_find(r, name, NULL) || mor_bpmd_find_elsewhere(r, name)) found = first;
+            if (mor_bpmd_find(r, name, NULL) || mor_bpmd_find_elsewhere(r, name)) found = first, velocities = i == 1;
         }
     }
     if (!found) return;
     size_t count = mor_bpmd_points_of(r, name, NULL);
     if (r->code) return;
     size_t bodies = (size_t)f->body_count;
-    if (count == 6 * bodies && count != 3 * n && mor_bpmd_table(r, name, NULL, bodies, 6, false)) {
+    velocities = count == 6 * bodies && (velocities || count != 3 * n); /* both fit with two contacts per body */
+    if (velocities && mor_bpmd_table(r, name, NULL, bodies, 6, false)) {
         for (size_t i = 0; i < bodies; i++) memcpy(f->bodies[i].velocity, r->table + 6 * i, 6 * sizeof(double));
         f->stored_velocities = true;
         mor_bpmd_note(r, "a stored solution of velocities alone; judged by the impulses that come nearest to them");
         snprintf(f->stored_by, sizeof f->stored_by, "%s", found);
     }
-    if (count != 3 * n) {
+    if (velocities || count != 3 * n) {
         if (!f->stored_velocities && !r->code)
             mor_bpmd_note(r, "a stored solution with another number of unknowns than three per contact; not read");
         return;

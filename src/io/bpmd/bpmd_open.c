@@ -92,29 +92,27 @@ static mor_code read_meta(mor_bpmd* f, mor_error* error)
     return code;
 }
 
-/* Whose names the first frame has: the majority decides. */
-static mor_bpmd_dialect foreign_dialect(const mor_bpmd* f)
+/* Whose names the first frame has, in any spelling: the majority decides. The groups of the paper count as names. */
+static mor_code find_dialect(mor_bpmd* f, mor_error* error)
 {
-    static const char* const paper[] = { "bodies/quaternion", "bodies/inertia", "contacts/gap",
-                                         "contacts/mu",       "step",           NULL };
-    static const char* const gazebo[] = { "bodies/quaternions", "bodies/world_inertia_tensors",
-                                          "contacts/gaps",      "contacts/mu_s",
-                                          "timestep",           NULL };
-    static const char* const other_groups[] = { "unilateral constraints", "unilateral_constraints",
-                                                "bilateral constraints", "bilateral_constraints", NULL };
+    static const char* const paper[] = { "bodies/quaternion", "bodies/inertia", "contacts/gap", "contacts/mu", NULL };
+    /* names of Gazebo that differ from the paper's by an s at the end: they were found as the paper's, too */
+    static const char* const gazebo[] = { "bodies/quaternions", "contacts/gaps", "contacts/mu_s", NULL };
     int votes = 0;
-    char path[160];
-    for (int i = 0; paper[i]; i++) {
-        snprintf(path, sizeof path, "/%s/%s", f->names[0], paper[i]);
-        votes += mor_h5_exists(&f->h5, path);
-        snprintf(path, sizeof path, "/%s/%s", f->names[0], gazebo[i]);
-        votes -= mor_h5_exists(&f->h5, path);
-    }
-    for (int i = 0; other_groups[i]; i++) {
-        snprintf(path, sizeof path, "/%s/%s", f->names[0], other_groups[i]);
-        votes += mor_h5_exists(&f->h5, path);
-    }
-    return votes > 0 ? MOR_BPMD_PAPER : MOR_BPMD_GAZEBO;
+    mor_bpmd_frame* frame = calloc(1, sizeof *frame);
+    if (!frame) return mor_fail(error, MOR_SYSTEM, "out of memory");
+    mor_bpmd_reader r = { .file = f, .frame = frame, .error = error };
+    snprintf(frame->name, sizeof frame->name, "%s", f->names[0]);
+    f->dialect = MOR_BPMD_GAZEBO; /* other spellings are looked for in files of others only */
+    for (int i = 0; paper[i]; i++) votes += mor_bpmd_find(&r, paper[i], NULL);
+    for (int i = 0; gazebo[i]; i++)
+        if (mor_bpmd_find(&r, gazebo[i], NULL) && tolower((unsigned char)r.path[strlen(r.path) - 1]) == 's') votes -= 2;
+    votes -= mor_bpmd_find(&r, "bodies/world_inertia_tensors", NULL);
+    votes += mor_bpmd_find(&r, "step", NULL) - mor_bpmd_find(&r, "timestep", NULL);
+    votes += mor_bpmd_paper_groups(&r);
+    free(frame);
+    if (votes > 0) f->dialect = MOR_BPMD_PAPER;
+    return MOR_OK;
 }
 
 static mor_bpmd* open_file(const char* path, bool guarded, mor_error* error)
@@ -139,7 +137,7 @@ static mor_bpmd* open_file(const char* path, bool guarded, mor_error* error)
         code =
             mor_fail(error, MOR_BAD_INPUT,
                      "%s:/: no frames: neither /meta nor a group with bodies inside, such as /mbs_frame000001", path);
-    if (!code && !ours) f->dialect = foreign_dialect(f);
+    if (!code && !ours) code = find_dialect(f, error);
     if (code) {
         mor_bpmd_free(f);
         return NULL;

@@ -44,6 +44,10 @@ int mor_bpmd_body_index(const mor_bpmd_frame* f, int id);
 void mor_bpmd_note(mor_bpmd_reader* r, const char* what);
 /* mor_bpmd_find under the other names of the group. */
 bool mor_bpmd_find_elsewhere(mor_bpmd_reader* r, const char* name);
+/* Sets r->path to the child of `group` ("/" or "/frame") with this name in any spelling. */
+bool mor_bpmd_find_beside(mor_bpmd_reader* r, const char* group, const char* name);
+/* How many groups of the frame have names that only the paper has. */
+int mor_bpmd_paper_groups(mor_bpmd_reader* r);
 /* Notes what the frame of a foreign file has besides the names of the format. */
 void mor_bpmd_tell_unknown(mor_bpmd_reader* r);
 /* Counts `along` and `across`. */
@@ -56,6 +60,9 @@ bool mor_bpmd_turn(mor_bpmd_reader* r, void* table, size_t size, size_t rows, si
 void mor_bpmd_check_normals(mor_bpmd_reader* r);
 /* Impulses of another program. */
 void mor_bpmd_read_stored(mor_bpmd_reader* r);
+
+/* bpmd_read_contacts.c */
+void mor_bpmd_read_contacts(mor_bpmd_reader* r);
 
 /* bpmd_read_trees.c */
 void mor_bpmd_read_trees(mor_bpmd_reader* r);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/failed.h"
 #include "formulation/assemble.h"
 #include "io/bpmd/bpmd.h"
 #include "io/recording/frames.h"
@@ -78,7 +79,7 @@ static mor_code stand_in(drawing* d, const mor_bpmd_frame* f, int b, mor_error* 
         pose.position = mor_unrotate(f->bodies[b].q, mor_sub(point, f->bodies[b].x));
         pose.rotation = turn_to(mor_unrotate(f->bodies[b].q, normal));
     } else return MOR_OK;
-    if (!d->made[b]) return error && error->code ? error->code : MOR_SYSTEM;
+    if (!d->made[b]) return mor_failed(error, MOR_SYSTEM);
     d->shapes[d->shape_count++] = (mor_frames_shape){ b, d->made[b], pose };
     return MOR_OK;
 }
@@ -229,8 +230,7 @@ mor_code mor_bpmd_to_recording(const mor_bpmd* file, int only, const mor_library
                                    .bodies = d.bodies,
                                    .shape_count = d.shape_count,
                                    .shapes = d.shapes };
-            if (!code && !(to = mor_frames_create(path, &def, error)))
-                code = error && error->code ? error->code : MOR_SYSTEM;
+            if (!code && !(to = mor_frames_create(path, &def, error))) code = mor_failed(error, MOR_SYSTEM);
         }
         if (!code && same_bodies(&d, &f)) {
             code = put(&d, to, &f, error);

@@ -11,6 +11,7 @@
 struct mor_trace_file {
     hid_t file; /* in memory until it is closed */
     char path[1024];
+    bool any; /* trace was added */
 };
 
 mor_code mor_trace_file_create(const char* path, mor_trace_file** out, mor_error* error)
@@ -78,7 +79,7 @@ mor_code mor_trace_file_add(mor_trace_file* file, const char* problem, const cha
     if (!problem) problem = "problem";
     if (snprintf(path, sizeof path, "/%s/%s", problem, solver) >= (int)sizeof path)
         return mor_fail(error, MOR_BAD_INPUT, "the name of the problem is too long");
-    bool ok = false;
+    bool ok = false, room = true;
     H5E_BEGIN_TRY
     {
         if (H5Lexists(file->file, problem, H5P_DEFAULT) <= 0) {
@@ -90,7 +91,7 @@ mor_code mor_trace_file_add(mor_trace_file* file, const char* problem, const cha
         }
         hid_t group = H5Gcreate2(file->file, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
         double* x = malloc(((size_t)trace->count + 1) * sizeof *x);
-        ok = group >= 0 && x;
+        room = x != NULL, ok = group >= 0 && room;
         for (int k = 0; ok && k < (int)(sizeof names / sizeof *names); k++) {
             for (int i = 0; i < trace->count; i++) x[i] = number(&trace->lines[i], k);
             ok = write_vector(group, names[k], x, trace->count);
@@ -99,6 +100,8 @@ mor_code mor_trace_file_add(mor_trace_file* file, const char* problem, const cha
         if (group >= 0) H5Gclose(group);
     }
     H5E_END_TRY
+    file->any |= ok;
+    if (!room) return mor_fail(error, MOR_SYSTEM, "%s: out of memory for the trace of %s", file->path, path);
     return ok ? MOR_OK
               : mor_fail(error, MOR_SYSTEM, "%s: the trace of %s cannot be written (the same problem twice?)",
                          file->path, path);
@@ -106,7 +109,7 @@ mor_code mor_trace_file_add(mor_trace_file* file, const char* problem, const cha
 
 mor_code mor_trace_file_close(mor_trace_file* file, mor_error* error)
 {
-    mor_code code = mor_h5_save(file->file, file->path, error);
+    mor_code code = file->any ? mor_h5_save(file->file, file->path, error) : MOR_OK;
     QUIET(H5Fclose(file->file));
     free(file);
     return code;

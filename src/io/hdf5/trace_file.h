@@ -6,7 +6,7 @@
 
 typedef struct mor_trace_file mor_trace_file;
 
-/* Made in memory; mor_trace_file_close writes it, whole or not at all. */
+/* Made in memory; mor_trace_file_close writes it, whole or not at all: not if no trace was added. */
 mor_code mor_trace_file_create(const char* path, mor_trace_file** file, mor_error* error);
 /* Group /<problem>/<solver> with iteration, time_s, step_length, relative, absolute, velocity, natural, fb, cck,
  * normal_error, friction_error, friction_power. */

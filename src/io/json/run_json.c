@@ -313,6 +313,8 @@ static void write_start(mor_json* json, const mor_world* w, const mor_start* sta
     }
     mor_json_end(json);
     mor_json_bool(json, "exclusive", start->exclusive);
+    mor_json_integer(json, "stays", start->stays);
+    mor_json_number(json, "left", start->left);
     write_left_out(json, w);
     mor_json_end(json);
 }

@@ -16,6 +16,7 @@
 #include "base/number.h"
 
 #include "base/elementary.h"
+#include "io/xml/xml.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -346,9 +347,7 @@ mor_code mor_mesh_read_dae(mor_mesh_file* file)
     XML_SetElementHandler(d.parser, on_start, on_end);
     XML_SetCharacterDataHandler(d.parser, on_text);
     if (XML_Parse(d.parser, file->text, (int)file->size, 1) != XML_STATUS_OK && d.code == MOR_OK)
-        d.code = mor_fail_at(file->error, MOR_BAD_INPUT, file->path, (int)XML_GetCurrentLineNumber(d.parser),
-                             (int)XML_GetCurrentColumnNumber(d.parser) + 1, "not well-formed XML: %s",
-                             XML_ErrorString(XML_GetErrorCode(d.parser)));
+        d.code = mor_xml_broken(d.parser, file->path, file->error);
     if (d.code == MOR_OK) mor_dae_emit(&d);
     XML_ParserFree(d.parser);
     for (int i = 0; i < d.sources.count; i++) free(AT(source, d.sources, i)->values);

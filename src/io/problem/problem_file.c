@@ -75,7 +75,7 @@ static mor_code find_form(const char* path, const char* kind, mor_form* form, mo
                         "unknown kind '%s'; known: lcp, mlcp, fc2d, fc3d, gfc2d, gfc3d, rfc3d, grfc3d", kind);
     return mor_fail(error, MOR_BAD_INPUT,
                     "%s: cannot tell the kind of problem from its name; give --kind lcp, mlcp, fc2d, fc3d, gfc2d, "
-                    "gfc3d, rfc3d or grfc3d",
+                    "gfc3d, rfc3d or grfc3d (`moreau solve`), or let the name begin with it",
                     path);
 }
 

@@ -3,6 +3,7 @@
  *
  * A grey g of 0 ... m becomes the height low + (high - low) g / m. Two bytes have the higher one first. The first row
  * of a picture is its upper edge, the highest y of the field. Errors in tables have their line and column there. */
+#include "base/failed.h"
 #include "base/number.h"
 #include "io/mesh/png_grey.h"
 #include "io/scene/scene_def.h"
@@ -188,7 +189,7 @@ mor_code mor_heightfield_load(mor_scene* scene, const mor_node* node, const char
     const char* path = mor_path_from(&scene->document, node, file, error);
     size_t length;
     const char* text = path ? mor_read_file(&scene->document, path, &length, node, error) : NULL;
-    if (!text) return error && error->code ? error->code : MOR_SYSTEM;
+    if (!text) return mor_failed(error, MOR_SYSTEM);
     const reader r = { scene, node, path, text, text + length, field, error };
     if (length > 2 && text[0] == 'P' && (text[1] == '2' || text[1] == '5') && (is_blank(text[2]) || text[2] == '#'))
         return read_pgm(&r, range);

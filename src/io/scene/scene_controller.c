@@ -4,6 +4,7 @@
  * is one column for every joint of the robot in its order. Lines that are empty or begin with '#' are skipped. `moves`
  * is the same in the scene itself: [ { at: 0, targets: { joint: value } }, ... ], where a joint that is not named keeps
  * its last value. */
+#include "base/failed.h"
 #include "io/scene/scene_def.h"
 #include "base/number.h"
 
@@ -98,7 +99,7 @@ static mor_code read_csv(mor_scene* scene, const mor_node* node, const char* nam
     size_t length;
     const char* path = mor_path_from(&scene->document, node, name, error);
     const char* text = path ? mor_read_file(&scene->document, path, &length, node, error) : NULL;
-    if (!text) return error && error->code ? error->code : MOR_BAD_INPUT;
+    if (!text) return mor_failed(error, MOR_BAD_INPUT);
     int n = mor_robot_joint_count(model), count = n;
     size_t lines = 1;
     for (size_t i = 0; i < length; i++) lines += text[i] == '\n';

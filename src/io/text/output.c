@@ -243,3 +243,27 @@ mor_code mor_output_replace(const char* temporary, const char* target, const cha
     unlink(temporary);
     return cannot(path, reason, error);
 }
+
+FILE* mor_output_claim(const char* path, bool anew, mor_error* error)
+{
+    struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET }, holder = lock;
+    struct stat info = { 0 };
+    int descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666), reason = descriptor < 0 ? errno : 0;
+    bool regular = !reason && fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode);
+    if (regular && fcntl(descriptor, F_SETLK, &lock) != 0 && (errno == EACCES || errno == EAGAIN)) {
+        bool known = fcntl(descriptor, F_GETLK, &holder) == 0 && holder.l_type != F_UNLCK && holder.l_pid > 0;
+        close(descriptor);
+        mor_fail(error, MOR_BAD_INPUT,
+                 "%.400s: another process%s%.0d%s writes it; wait for its end, or go on elsewhere with a copy", path,
+                 known ? " (" : "", known ? (int)holder.l_pid : 0, known ? ")" : "");
+        return NULL;
+    }
+    if (regular && anew && ftruncate(descriptor, 0) != 0) reason = errno;
+    if (regular && !reason && info.st_size == 0) reason = sync_folder(path);
+    FILE* file = reason ? NULL : fdopen(descriptor, "a+");
+    if (file) return file;
+    if (!reason) reason = errno;
+    if (descriptor >= 0) close(descriptor);
+    cannot(path, reason, error);
+    return NULL;
+}

@@ -33,6 +33,10 @@ mor_code mor_output_target(const char* path, char* target, size_t size, mor_erro
 mor_code mor_output_replace(const char* temporary, const char* target, const char* path, mor_error* error);
 /* What a finished file holds, and its name, go to the disk. */
 mor_code mor_output_sync(const char* path, mor_error* error);
+/* A journal, which one process writes at a time: opened for reading and writing at its end, emptied if `anew`. It is
+ * this process's until it closes any stream of that file, or ends, however it ends. NULL and a sentence: MOR_BAD_INPUT,
+ * another process writes it; MOR_SYSTEM, it cannot be written. Systems that know no locks let everybody write. */
+FILE* mor_output_claim(const char* path, bool anew, mor_error* error);
 /* Whether `path` is standard output. */
 bool mor_output_is_standard(const char* path);
 

@@ -12,6 +12,7 @@
 #include "io/text/text_file.h"
 #include "base/number.h"
 #include "io/urdf/urdf.h"
+#include "io/xml/xml.h"
 
 #include <expat.h>
 #include <stdarg.h>
@@ -425,9 +426,7 @@ mor_code mor_urdf_parse(const char* path, mor_urdf* urdf, mor_error* error)
     XML_SetUserData(p.xml, &p);
     XML_SetElementHandler(p.xml, on_start, on_end);
     if (XML_Parse(p.xml, text, (int)length, 1) != XML_STATUS_OK && p.code == MOR_OK)
-        p.code = mor_fail_at(error, MOR_BAD_INPUT, path, (int)XML_GetCurrentLineNumber(p.xml),
-                             (int)XML_GetCurrentColumnNumber(p.xml) + 1, "not well-formed XML: %s",
-                             XML_ErrorString(XML_GetErrorCode(p.xml)));
+        p.code = mor_xml_broken(p.xml, path, error);
     XML_ParserFree(p.xml);
     free(text);
     if (p.code != MOR_OK) mor_urdf_free(urdf);

@@ -5,6 +5,7 @@
  * file. Textures are not read; a material with a texture only is grey. */
 #include "io/urdf/urdf_visuals.h"
 #include "base/elementary.h"
+#include "base/failed.h"
 
 #include <string.h>
 
@@ -79,7 +80,7 @@ static bool shape_of(const mor_xml* geometry, mor_urdf_visual* out)
 mor_code mor_urdf_visuals(const char* path, mor_arena* arena, mor_urdf_visual_sink sink, void* user, mor_error* error)
 {
     const mor_xml* robot = mor_xml_read(arena, path, error);
-    if (!robot) return error && error->code ? error->code : MOR_BAD_INPUT;
+    if (!robot) return mor_failed(error, MOR_BAD_INPUT);
     mor_code code = MOR_OK;
     for (const mor_xml* l = mor_xml_child(robot, "link"); l && !code; l = mor_xml_sibling(l))
         for (const mor_xml* v = mor_xml_child(l, "visual"); v && !code; v = mor_xml_sibling(v)) {

@@ -117,6 +117,14 @@ static void on_text(void* user, const char* text, int length)
     r->length += (size_t)length;
 }
 
+mor_code mor_xml_broken(XML_Parser parser, const char* path, mor_error* error)
+{
+    enum XML_Error what = XML_GetErrorCode(parser);
+    if (what == XML_ERROR_NO_MEMORY) return mor_fail(error, MOR_SYSTEM, "%s: out of memory", path);
+    return mor_fail_at(error, MOR_BAD_INPUT, path, (int)XML_GetCurrentLineNumber(parser),
+                       (int)XML_GetCurrentColumnNumber(parser) + 1, "not well-formed XML: %s", XML_ErrorString(what));
+}
+
 mor_xml* mor_xml_read(mor_arena* arena, const char* path, mor_error* error)
 {
     char* text = NULL;
@@ -137,9 +145,7 @@ mor_xml* mor_xml_read(mor_arena* arena, const char* path, mor_error* error)
     XML_SetElementHandler(r.xml, on_start, on_end);
     XML_SetCharacterDataHandler(r.xml, on_text);
     if (r.code == MOR_OK && XML_Parse(r.xml, text, (int)length, 1) != XML_STATUS_OK && r.code == MOR_OK)
-        r.code = mor_fail_at(error, MOR_BAD_INPUT, path, (int)XML_GetCurrentLineNumber(r.xml),
-                             (int)XML_GetCurrentColumnNumber(r.xml) + 1, "not well-formed XML: %s",
-                             XML_ErrorString(XML_GetErrorCode(r.xml)));
+        r.code = mor_xml_broken(r.xml, path, error);
     XML_ParserFree(r.xml);
     free(r.text);
     free(text);

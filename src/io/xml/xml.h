@@ -29,6 +29,9 @@ mor_code mor_xml_parse_numbers(const mor_xml* element, const char* what, const c
 /* The same of an attribute; nothing happens (count 0) when it is not there. */
 mor_code mor_xml_numbers(const mor_xml* element, const char* name, int least, int most, double* out, int* count,
                          mor_error* error);
+/* What a parser stopped at: bad input with position, or no memory. */
+struct XML_ParserStruct;
+mor_code mor_xml_broken(struct XML_ParserStruct* parser, const char* path, mor_error* error);
 /* A copy of a text in the arena. */
 char* mor_xml_copy(mor_arena* arena, const char* text, size_t length);
 /* directory of `file` / name, in the arena; absolute names stay. */
