@@ -32,7 +32,12 @@ export async function blank(viewport = { width: 1280, height: 900 }, options = {
 // Whether others have the processors, so that times say nothing.
 export const busy = () => loadavg()[0] > 2 * availableParallelism();
 
-// A page that fails the test on any error of its own: page.problems must stay empty.
+// What was asked for is drawn by the next frame of the browser, which may be late: this waits for it. A page that waits for a
+// server is not waited for longer than half a minute.
+const drawn = (page) =>
+  page.evaluate(() => window.moreau?.settled && Promise.race([window.moreau.settled(), new Promise((resolve) => setTimeout(resolve, 30000))]));
+
+// A page that fails the test on any error of its own: page.problems must stay empty. What it says is read once it is drawn.
 export async function open(url, { width = 800, height = 640, ...options } = {}) {
   const page = await blank({ width, height }, options);
   page.problems = [];
@@ -47,7 +52,14 @@ export async function open(url, { width = 800, height = 640, ...options } = {}) 
   await page.goto(url);
   await page.waitForFunction(() => document.body.dataset.ready);
   if ((await page.evaluate(() => document.body.dataset.ready)) !== "1") throw new Error("not ready: " + (await page.textContent("#message")));
-  await page.evaluate(() => window.moreau.settled());
+  await drawn(page);
+  for (const ask of ["textContent", "isVisible", "inputValue"]) {
+    const read = page[ask].bind(page);
+    page[ask] = async (...what) => {
+      await drawn(page);
+      return read(...what);
+    };
+  }
   return page;
 }
 
@@ -81,6 +93,7 @@ export function pixels(png) {
 }
 
 export async function shot(page, name) {
+  await drawn(page);
   const png = await page.screenshot();
   if (process.env.MOREAU_SCREENSHOTS) {
     const { mkdirSync, writeFileSync } = await import("node:fs");
