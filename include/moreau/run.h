@@ -83,7 +83,7 @@ typedef struct mor_run_energy {
     double applied_work;    /* of applied forces, motors and controllers */
     double contact_work;    /* of belts and kinematic bodies */
     double correction_work; /* of the terms that take penetration away */
-    double projection_work; /* potential energy that position projections added */
+    double projection_work; /* what undoing overlaps raised E by: the start, and later steps that rose by it */
 } mor_run_energy;
 
 /* What the chosen integrator did (mor_step_report), summed over the steps. */

@@ -644,7 +644,7 @@ typedef struct mor_step_report {
     double velocity_error;               /* largest, m/s */
     double penetration;                  /* deepest at the end of the step, measured by the collision geometry */
     double raw_penetration;              /* the same before a position projection; equal if there is none */
-    double projection_work;              /* potential energy the projection added in this step [J] */
+    double projection_work;              /* by which undoing overlaps raised E in this step [J] */
     double correction_work, contact_work, applied_work; /* J in this step (docs/notation.md) */
     double kinetic, potential;                          /* J at the end of the step */
     int smooth, reduced; /* groups of trees that took the chosen integrator; that took the semi-implicit step instead */

@@ -192,8 +192,8 @@ mor_code mor_projection_columns(mor_derivation* d, mor_columns* c, mor_projectio
     mor_code code = d->advanced ? MOR_OK : mor_do_integrate(d->world, d->base, error);
     if (!code) code = mor_do_stabilise(d->world, d->base, error);
     if (!code) code = compare_ends(d, &out->same, error);
+    if (!code) code = mor_measure_observed(d->world, d->base, &observer, error);
     if (d->base->cured) out->same = false; /* by however little: by the state it may be much */
-    if (!code) code = mor_measure_observed(d->base, &observer, error);
     if (!code && !out->islands) out->distance = distance(d->base);
     return code;
 }

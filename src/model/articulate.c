@@ -2,8 +2,9 @@
  *
  * Bodies are nodes, joints edges, the world and fixed bodies one more node. A spanning tree is grown along revolute,
  * prismatic, cylindrical, universal and planar joints, breadth first in the order of the joints, from the world as far
- * as it reaches and then from the first body of what is left, which gets a floating base. Its bodies become links: same
- * axes, origin on the joint,
+ * as it reaches and then from the first body of what is left, which gets a floating base; or from the heaviest body
+ * that hangs on it, if the first is lighter than LIGHT of it: a light base moves what is heavy by the rounding
+ * and the order of its own step. Its bodies become links: same axes, origin on the joint,
  *
  *     revolute, prismatic    one link
  *     cylindrical            slide along z, turn about z
@@ -26,6 +27,8 @@
 #include <string.h>
 
 enum { GROUND = -1 };
+
+#define LIGHT 0.1 /* of the heaviest body: a lighter first body is no base */
 
 typedef struct grower {
     mor_world* w;
@@ -147,6 +150,27 @@ static void grow(grower* g, int from)
                 attach(g, joint, child, l);
         }
     }
+}
+
+/* The body that a floating tree of what hangs on `slot` begins with; grows it for that and takes it back. */
+static int choose_base(grower* g, int slot)
+{
+    const mor_world* w = g->w;
+    int heaviest = slot;
+    g->links[0] = mor_link_def_default();
+    g->links[0].parent = -1;
+    g->pose[0] = mor_body_pose(&w->bodies[slot]);
+    g->link_count = 1;
+    be_body(g, 0, slot, g->pose[0].position);
+    grow(g, 0);
+    for (int l = 0; l < g->link_count; l++) {
+        const int body = g->body[l];
+        if (l > 0) g->taken[g->source[l]] = false;
+        if (body < 0) continue;
+        if (w->bodies[body].mass.mass > w->bodies[heaviest].mass.mass) heaviest = body;
+        g->link_of[body] = -1;
+    }
+    return w->bodies[slot].mass.mass < LIGHT * w->bodies[heaviest].mass.mass ? heaviest : slot;
 }
 
 /* Positions now: 0, but for joints whose frames did not agree when they were made. The joint frame is turned back by as
@@ -304,13 +328,13 @@ int mor_world_articulate(mor_world* w, mor_error* error)
         }
     for (int slot = 0; code == MOR_OK && slot < (int)bodies; slot++) { /* from the first body of what floats */
         if (!w->bodies[slot].alive || node(w, slot) != slot || g.link_of[slot] >= 0 || g.first[slot] < 0) continue;
-        const mor_body* b = &w->bodies[slot];
-        mor_pose pose = mor_body_pose(b);
+        const int root = choose_base(&g, slot);
+        mor_pose pose = mor_body_pose(&w->bodies[root]);
         g.links[0] = mor_link_def_default();
         g.links[0].parent = -1;
         g.pose[0] = pose;
         g.link_count = 1;
-        be_body(&g, 0, slot, pose.position);
+        be_body(&g, 0, root, pose.position);
         grow(&g, 0);
         if (g.link_count > 1) code = finish(&g, true, error);
     }

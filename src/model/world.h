@@ -79,6 +79,7 @@ typedef struct mor_tree {
     const double* move; /* of the step: the velocities that positions move with; NULL: those of the end */
     const struct mor_stored_tree* stored; /* of a frame (model/stored.h) */
     double lifted; /* of drafts: energy that moving its island together added in this step [J] (step/close_joints.c) */
+    double raised; /* of drafts: what projections lifted its island by, over its kinetic energy (projection_energy.c) */
 } mor_tree;
 
 /* What the step must know of a kind of tree. All lengths are dof. */

@@ -27,6 +27,8 @@
 #include "formulation/stout.h"
 #include "model/articulated.h"
 #include "model/joints.h"
+#include "step/mechanism_energy.h"
+#include "step/projection_energy.h"
 #include "step/stabilise.h"
 
 #include <math.h>
@@ -163,9 +165,12 @@ static bool needs_it(const mor_step* k, const mor_island* island)
 /* Returns the kinetic energy added. */
 static double move(mor_world* w, const mor_island* island, const double* dq)
 {
-    double sum = 0.0;
+    double sum = 0.0, low, high, kinetic;
+    mor_island_energy(w, island, &kinetic, &low);
     for (int t = 0; t < island->system.tree_count; t++)
         sum += mor_tree_move(w, &w->trees[island->tree_of[t]], dq + island->system.trees[t].offset);
+    mor_island_energy(w, island, &kinetic, &high);
+    mor_projection_energy_add(w, island, kinetic, high - low + sum);
     return sum;
 }
 

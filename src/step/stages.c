@@ -14,6 +14,7 @@
 #include "formulation/immovable.h"
 #include "step/close_joints.h"
 #include "step/draft.h"
+#include "step/projection_energy.h"
 #include "step/rest.h"
 #include "step/surprise.h"
 
@@ -281,25 +282,27 @@ static mor_code detect_ahead(mor_step* k, mor_buffer* contacts, mor_error* error
     return detect(k, contacts, k->contacts.data, k->contacts.count, error);
 }
 
-mor_code mor_measure_observed(mor_step* k, const mor_projection_observer* observer, mor_error* error)
+mor_code mor_measure_observed(const mor_world* start, mor_step* k, const mor_projection_observer* observer,
+                              mor_error* error)
 {
     if (k->w->on_collide) return MOR_OK;
     k->found_ahead = false;
     k->projected = 0;
+    mor_projection_energy_begin(k);
     mor_code code = detect_ahead(k, &k->ahead, error);
     if (!code && projects(k->w) && !k->w->formulation->project) {
         k->raw_penetration = mor_max(k->raw_penetration, k->w->deepest);
         code = mor_project_positions(k, &k->ahead, PASSES, detect_ahead, observer, error);
         if (k->projected && k->w->joints.count) k->w->joint_error = mor_world_joint_error(k->w);
     }
+    if (!code) code = mor_projection_energy_end(start, k);
     k->measured = !code;
     return code;
 }
 
 mor_code mor_do_measure(const mor_world* world, mor_step* k, mor_error* error)
 {
-    (void)world;
-    return mor_measure_observed(k, NULL, error);
+    return mor_measure_observed(world, k, NULL, error);
 }
 
 /* ------------------------------------------------------------------------------------- commit */

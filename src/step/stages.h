@@ -17,7 +17,8 @@ mor_code mor_do_measure(const mor_world* world, mor_step* step, mor_error* error
 mor_code mor_do_commit(mor_world* world, mor_step* step, mor_error* error);
 
 /* The stage `measure`, with an observer (or NULL) of the position projection. */
-mor_code mor_measure_observed(mor_step* step, const mor_projection_observer* observer, mor_error* error);
+mor_code mor_measure_observed(const mor_world* start, mor_step* step, const mor_projection_observer* observer,
+                              mor_error* error);
 
 /* All stages from `collide` to `measure`. */
 mor_code mor_step_run_stages(const mor_world* world, mor_step* step, mor_error* error);

@@ -388,6 +388,20 @@ static bool keep_state(const mor_world* w, mor_step* k)
     return mor_world_save(w, k->snapshot, size) == size;
 }
 
+/* The works and the accuracy of a step are those of all its parts. */
+static void add_part(mor_step_report* sum, const mor_step_report* part)
+{
+    sum->applied_work += part->applied_work;
+    sum->contact_work += part->contact_work;
+    sum->correction_work += part->correction_work;
+    sum->projection_work += part->projection_work;
+    sum->raw_penetration = mor_max(sum->raw_penetration, part->raw_penetration);
+    sum->velocity_error = mor_max(sum->velocity_error, part->velocity_error);
+    sum->below_goal += part->below_goal;
+    sum->cured += part->cured;
+    sum->struck += part->struck;
+}
+
 /* Retry: the step in 2, 4, ... 16 parts. A part that succeeds stays, the rest is cut finer; if it cannot be cut
  * further, the world goes back to where it was. */
 static mor_code attempt_in_parts(mor_world* w, mor_step* k, mor_error* error)
@@ -399,10 +413,12 @@ static mor_code attempt_in_parts(mor_world* w, mor_step* k, mor_error* error)
     mor_code code = MOR_OK;
     k->in_parts = true;
     int parts = 0;
+    mor_step_report all = { 0 };
     while (depth <= 4 && w->time < end - 1e-12 * h) {
         mor_world_change_step(w, mor_min(h / (1 << depth), end - w->time));
         code = attempt(w, k, error);
         parts += !code;
+        if (!code) add_part(&all, &k->report);
         if (code == MOR_STOPPED && !mor_world_interrupted(w)) depth++;
         else if (code) break;
     }
@@ -417,6 +433,15 @@ static mor_code attempt_in_parts(mor_world* w, mor_step* k, mor_error* error)
     w->step = step + 1;
     mor_world_change_step(w, h);
     fill_report(w, k);
+    k->report.applied_work = all.applied_work;
+    k->report.contact_work = all.contact_work;
+    k->report.correction_work = all.correction_work;
+    k->report.projection_work = all.projection_work;
+    k->report.raw_penetration = all.raw_penetration;
+    k->report.velocity_error = all.velocity_error;
+    k->report.below_goal = all.below_goal;
+    k->report.cured = all.cured;
+    k->report.struck = all.struck;
     k->report.parts = parts;
     observe(w, k);
     return MOR_OK;
