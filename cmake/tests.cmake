@@ -65,7 +65,8 @@ foreach(source IN LISTS TEST_SOURCES)
     set_tests_properties(${name} PROPERTIES TIMEOUT 7200 ENVIRONMENT MOREAU_SLOW=1)
   endif()
 endforeach()
-if(TARGET test_memory) # scratch fails, too
+if(TARGET test_memory) # scratch and HDF5 fail, too
+  target_sources(test_memory PRIVATE tests/faults/hdf5.c tests/faults/stored.c)
   target_link_options(test_memory PRIVATE -Wl,--wrap=mor_arena_alloc,--wrap=mor_arena_zero)
 endif()
 target_sources(tests PRIVATE tests/fuzz/readers.c)

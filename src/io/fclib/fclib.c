@@ -171,16 +171,14 @@ mor_code mor_fclib_read(const char* path, mor_problem_file* file, mor_error* err
 {
     mor_code code = mor_h5_guard(path, error);
     if (code) return code;
-    H5E_BEGIN_TRY
-    {
-        source s = { H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), path, file->arena, error };
-        if (s.file < 0) code = bad(&s, "/", "HDF5 cannot open this file; is it truncated?");
-        else {
-            code = read_problem(&s, &file->problem);
-            H5Fclose(s.file);
-        }
+    mor_h5_printing before = mor_h5_quiet();
+    source s = { H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT), path, file->arena, error };
+    if (s.file < 0) code = bad(&s, "/", "HDF5 cannot open this file; is it truncated?");
+    else {
+        code = read_problem(&s, &file->problem);
+        H5Fclose(s.file);
     }
-    H5E_END_TRY
+    mor_h5_loud(before);
     if (!code) file->columns = mor_problem_unknowns(&file->problem);
     return code;
 }

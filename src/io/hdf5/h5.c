@@ -63,8 +63,7 @@ mor_code mor_h5_failed(const mor_h5* h5, const char* path, const char* what, mor
 void mor_h5_close_spaces(hid_t a, hid_t b)
 {
     hid_t stack = H5Eget_current_stack();
-    if (a >= 0) H5Sclose(a);
-    if (b >= 0) H5Sclose(b);
+    QUIET(H5Sclose(a); H5Sclose(b)); /* one that is not there is refused in silence */
     if (stack >= 0) H5Eset_current_stack(stack);
 }
 
@@ -121,7 +120,7 @@ hid_t mor_h5_timeless(hid_t kind)
     herr_t status = -1;
     QUIET(list = H5Pcreate(kind));
     if (list >= 0) QUIET(status = H5Pset_obj_track_times(list, false));
-    if (list >= 0 && status < 0) QUIET(H5Pclose(list));
+    if (status < 0) QUIET(H5Pclose(list));
     return status < 0 ? H5P_DEFAULT : list;
 }
 
@@ -276,7 +275,7 @@ mor_code mor_h5_children(const mor_h5* h5, const char* path, void (*each)(void* 
     if (group >= 0) QUIET(status = H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, NULL, visit, &v));
     mor_code code = MOR_OK;
     if (status < 0) code = mor_h5_failed(h5, path, "cannot list the group", MOR_BAD_INPUT, error);
-    if (group >= 0) QUIET(H5Gclose(group));
+    QUIET(H5Gclose(group));
     return code;
 }
 
@@ -368,7 +367,7 @@ mor_code mor_h5_get_text(const mor_h5* h5, const char* path, const char* name, c
     bool is_text = false;
     hssize_t points = 0;
     QUIET(stored = H5Aget_type(attribute));
-    QUIET(is_text = stored >= 0 && H5Tget_class(stored) == H5T_STRING && H5Tis_variable_str(stored) == 0);
+    QUIET(is_text = H5Tget_class(stored) == H5T_STRING && H5Tis_variable_str(stored) == 0);
     hid_t space = H5I_INVALID_HID;
     QUIET(space = H5Aget_space(attribute));
     QUIET(points = H5Sget_simple_extent_npoints(space));
@@ -389,8 +388,7 @@ mor_code mor_h5_get_text(const mor_h5* h5, const char* path, const char* name, c
         }
         free(buffer);
     }
-    QUIET(if (type >= 0) H5Tclose(type); if (stored >= 0) H5Tclose(stored); if (space >= 0) H5Sclose(space);
-          H5Aclose(attribute));
+    QUIET(H5Tclose(type); H5Tclose(stored); H5Sclose(space); H5Aclose(attribute));
     return code;
 }
 
@@ -412,7 +410,7 @@ static mor_code get_numbers(const mor_h5* h5, const char* path, const char* name
         QUIET(status = H5Aread(attribute, mor_h5_memory_type(type), data));
         if (status < 0) code = mor_h5_failed(h5, where, "cannot read the attribute as numbers", MOR_BAD_INPUT, error);
     }
-    QUIET(if (space >= 0) H5Sclose(space); H5Aclose(attribute));
+    QUIET(H5Sclose(space); H5Aclose(attribute));
     return code;
 }
 

@@ -25,7 +25,7 @@ static mor_code write_whole(mor_h5* h5, const char* path, hid_t type, int rank, 
     if (set >= 0 && !empty) QUIET(status = H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data));
     if (set < 0 || (!empty && status < 0))
         code = mor_h5_failed(h5, path, "cannot write the dataset", MOR_SYSTEM, error);
-    QUIET(if (set >= 0) H5Dclose(set); if (space >= 0) H5Sclose(space));
+    QUIET(H5Dclose(set); H5Sclose(space)); /* those that are not there are refused in silence */
     return code;
 }
 
@@ -67,7 +67,7 @@ mor_code mor_h5_column_create(mor_h5* h5, mor_h5_column* column, const char* pat
     if (status >= 0)
         QUIET(column->id = H5Dcreate2(h5->file, path, mor_h5_memory_type(type), space, H5P_DEFAULT, list, H5P_DEFAULT));
     if (column->id < 0) code = mor_h5_failed(h5, path, "cannot create the dataset", MOR_SYSTEM, error);
-    QUIET(if (list >= 0) H5Pclose(list); if (space >= 0) H5Sclose(space));
+    QUIET(H5Pclose(list); H5Sclose(space));
     return code;
 }
 
@@ -121,22 +121,16 @@ void mor_h5_column_close(mor_h5_column* column)
 
 /* ------------------------------------------------------------------------------- reading */
 
-static hid_t dataset_open(const mor_h5* h5, const char* path, mor_error* error)
+static mor_code dataset_open(const mor_h5* h5, const char* path, hid_t* set, mor_error* error)
 {
-    hid_t set = H5I_INVALID_HID;
     herr_t status = 0;
-    if (!mor_h5_exists(h5, path)) {
-        mor_fail(error, MOR_BAD_INPUT, "%s:%s: missing dataset", h5->path, path);
-        return set;
-    }
-    QUIET(set = H5Dopen2(h5->file, path, H5P_DEFAULT));
-    if (set >= 0 && h5->live) QUIET(status = H5Drefresh(set)); /* forget cached sizes */
-    if (set < 0 || status < 0) mor_h5_failed(h5, path, "cannot open the dataset", MOR_BAD_INPUT, error);
-    if (set >= 0 && status < 0) {
-        QUIET(H5Dclose(set));
-        set = H5I_INVALID_HID;
-    }
-    return set;
+    if (!mor_h5_exists(h5, path)) return mor_fail(error, MOR_BAD_INPUT, "%s:%s: missing dataset", h5->path, path);
+    QUIET(*set = H5Dopen2(h5->file, path, H5P_DEFAULT));
+    if (*set >= 0 && h5->live) QUIET(status = H5Drefresh(*set)); /* forget cached sizes */
+    if (*set >= 0 && status >= 0) return MOR_OK;
+    mor_code code = mor_h5_failed(h5, path, "cannot open the dataset", MOR_BAD_INPUT, error);
+    QUIET(H5Dclose(*set)); /* one that is not there is refused in silence */
+    return code;
 }
 
 static mor_code extent(const mor_h5* h5, const char* path, hid_t set, int* rank, hsize_t size[MOR_H5_RANK],
@@ -152,16 +146,17 @@ static mor_code extent(const mor_h5* h5, const char* path, hid_t set, int* rank,
         code = mor_fail(error, MOR_BAD_INPUT, "%s:%s: has %d dimensions; at most %d are expected", h5->path, path,
                         *rank, MOR_H5_RANK);
     else QUIET(H5Sget_simple_extent_dims(space, size, NULL));
-    QUIET(if (space >= 0) H5Sclose(space));
+    QUIET(H5Sclose(space));
     return code;
 }
 
 mor_code mor_h5_dims(const mor_h5* h5, const char* path, int* rank, size_t dims[MOR_H5_RANK], mor_error* error)
 {
-    hid_t set = dataset_open(h5, path, error);
-    if (set < 0) return MOR_BAD_INPUT;
+    hid_t set;
+    mor_code code = dataset_open(h5, path, &set, error);
+    if (code) return code;
     hsize_t size[MOR_H5_RANK] = { 0 };
-    mor_code code = extent(h5, path, set, rank, size, error);
+    code = extent(h5, path, set, rank, size, error);
     for (int i = 0; i < MOR_H5_RANK; i++) dims[i] = (size_t)size[i];
     QUIET(H5Dclose(set));
     return code;
@@ -180,12 +175,13 @@ static herr_t read_block(hid_t set, hid_t type, int rank, const hsize_t* start, 
 mor_code mor_h5_read(const mor_h5* h5, const char* path, mor_h5_type type, int rank, const size_t* start,
                      const size_t* count, void* data, mor_error* error)
 {
-    hid_t set = dataset_open(h5, path, error);
-    if (set < 0) return MOR_BAD_INPUT;
+    hid_t set;
+    mor_code code = dataset_open(h5, path, &set, error);
+    if (code) return code;
     hsize_t size[MOR_H5_RANK] = { 0 }, from[MOR_H5_RANK], n[MOR_H5_RANK];
     int stored_rank = 0;
     bool fits = true, empty = false;
-    mor_code code = extent(h5, path, set, &stored_rank, size, error);
+    code = extent(h5, path, set, &stored_rank, size, error);
     for (int i = 0; i < rank; i++) {
         from[i] = start[i];
         n[i] = count[i];
@@ -206,15 +202,16 @@ mor_code mor_h5_read(const mor_h5* h5, const char* path, mor_h5_type type, int r
 
 mor_code mor_h5_read_texts(const mor_h5* h5, const char* path, char* data, size_t width, size_t count, mor_error* error)
 {
-    hid_t set = dataset_open(h5, path, error);
-    if (set < 0) return MOR_BAD_INPUT;
+    hid_t set;
+    mor_code code = dataset_open(h5, path, &set, error);
+    if (code) return code;
     hsize_t size[MOR_H5_RANK] = { 0 };
     int rank = 0;
     hid_t stored = H5I_INVALID_HID, type = H5I_INVALID_HID;
-    mor_code code = extent(h5, path, set, &rank, size, error);
+    code = extent(h5, path, set, &rank, size, error);
     bool is_text = false;
     QUIET(stored = H5Dget_type(set));
-    QUIET(is_text = stored >= 0 && H5Tget_class(stored) == H5T_STRING && H5Tis_variable_str(stored) == 0);
+    QUIET(is_text = H5Tget_class(stored) == H5T_STRING && H5Tis_variable_str(stored) == 0);
     if (!code && (!is_text || rank != 1 || size[0] != count))
         code = mor_fail(error, MOR_BAD_INPUT, "%s:%s: %zu fixed-length strings are expected", h5->path, path, count);
     if (!code && count > 0) {
@@ -224,23 +221,23 @@ mor_code mor_h5_read_texts(const mor_h5* h5, const char* path, char* data, size_
         if (status < 0) code = mor_h5_failed(h5, path, "cannot read the strings", MOR_BAD_INPUT, error);
         for (size_t i = 0; i < count; i++) data[i * width + width - 1] = '\0';
     }
-    QUIET(if (type >= 0) H5Tclose(type); if (stored >= 0) H5Tclose(stored); H5Dclose(set));
+    QUIET(H5Tclose(type); H5Tclose(stored); H5Dclose(set));
     return code;
 }
 
 mor_code mor_h5_read_all(const mor_h5* h5, const char* path, mor_h5_type type, size_t count, void* data,
                          mor_error* error)
 {
-    hid_t set = dataset_open(h5, path, error);
-    if (set < 0) return MOR_BAD_INPUT;
+    hid_t set;
+    mor_code code = dataset_open(h5, path, &set, error);
+    if (code) return code;
     hid_t space = H5I_INVALID_HID, stored = H5I_INVALID_HID;
     hssize_t points = -1;
     bool numbers = false;
-    mor_code code = MOR_OK;
     QUIET(space = H5Dget_space(set));
     QUIET(points = H5Sget_simple_extent_npoints(space));
     QUIET(stored = H5Dget_type(set));
-    QUIET(numbers = stored >= 0 && (H5Tget_class(stored) == H5T_INTEGER || H5Tget_class(stored) == H5T_FLOAT));
+    QUIET(numbers = H5Tget_class(stored) == H5T_INTEGER || H5Tget_class(stored) == H5T_FLOAT);
     if (!numbers) code = mor_fail(error, MOR_BAD_INPUT, "%s:%s: numbers are expected", h5->path, path);
     else if (points < 0 || (size_t)points != count)
         code = mor_fail(error, MOR_BAD_INPUT, "%s:%s: holds %lld numbers; %zu are expected", h5->path, path,
@@ -250,6 +247,6 @@ mor_code mor_h5_read_all(const mor_h5* h5, const char* path, mor_h5_type type, s
         QUIET(status = H5Dread(set, mor_h5_memory_type(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, data));
         if (status < 0) code = mor_h5_failed(h5, path, "cannot read the numbers", MOR_BAD_INPUT, error);
     }
-    QUIET(if (stored >= 0) H5Tclose(stored); if (space >= 0) H5Sclose(space); H5Dclose(set));
+    QUIET(H5Tclose(stored); H5Sclose(space); H5Dclose(set));
     return code;
 }

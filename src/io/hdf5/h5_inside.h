@@ -4,11 +4,26 @@
 
 #include "io/hdf5/h5.h"
 
+/* How HDF5 prints: what it prints by, in either of its two manners. */
+typedef struct mor_h5_printing {
+    unsigned second; /* manner */
+    union {
+        H5E_auto1_t one;
+        H5E_auto2_t two;
+    } by;
+    void* user;
+} mor_h5_printing;
+
+/* Turns HDF5's own printing off, and back to what it was. */
+mor_h5_printing mor_h5_quiet(void);
+void mor_h5_loud(mor_h5_printing printing);
+
 /* Runs HDF5 calls with HDF5's own printing off. */
 #define QUIET(call)                                                                                                    \
     do {                                                                                                               \
-        H5E_BEGIN_TRY { call; }                                                                                        \
-        H5E_END_TRY                                                                                                    \
+        mor_h5_printing quiet_before = mor_h5_quiet();                                                                 \
+        call;                                                                                                          \
+        mor_h5_loud(quiet_before);                                                                                     \
     } while (0)
 
 /* "file:path: what (the deepest reason HDF5 gives)". Call it before anything that clears HDF5's error stack. */

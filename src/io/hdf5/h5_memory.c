@@ -45,7 +45,7 @@ static mor_code begin(mor_h5* h5, const char* path, void* image, size_t size, mo
     if (list >= 0 && image) QUIET(status = H5Pset_file_image(list, image, size));
     if (list < 0 || status < 0) {
         mor_code code = mor_h5_failed(h5, "/", "cannot set up HDF5 in memory", MOR_SYSTEM, error);
-        if (list >= 0) QUIET(H5Pclose(list));
+        QUIET(H5Pclose(list));
         return code;
     }
     if (image) QUIET(h5->file = H5Fopen(name, H5F_ACC_RDWR, list));

@@ -30,16 +30,13 @@ mor_code mor_trace_file_create(const char* path, mor_trace_file** out, mor_error
         return code;
     }
     mor_h5_memory_name(f, name);
-    H5E_BEGIN_TRY
-    {
-        hid_t list = H5Pcreate(H5P_FILE_CREATE);
-        H5Pset_link_creation_order(list, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
-        hid_t access = mor_h5_memory_access();
-        f->file = access >= 0 ? H5Fcreate(name, H5F_ACC_TRUNC, list, access) : access;
-        if (access >= 0) H5Pclose(access);
-        H5Pclose(list);
-    }
-    H5E_END_TRY
+    mor_h5_printing before = mor_h5_quiet();
+    hid_t list = H5Pcreate(H5P_FILE_CREATE), access = mor_h5_memory_access();
+    H5Pset_link_creation_order(list, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+    f->file = access >= 0 ? H5Fcreate(name, H5F_ACC_TRUNC, list, access) : access;
+    H5Pclose(access); /* one that is not there is refused in silence */
+    H5Pclose(list);
+    mor_h5_loud(before);
     if (f->file < 0) {
         free(f);
         return mor_fail(error, MOR_SYSTEM, "%s: the trace file cannot be created", path);
@@ -54,7 +51,7 @@ static bool write_vector(hid_t group, const char* name, const double* x, int n)
     hid_t space = H5Screate_simple(1, &size, NULL);
     hid_t set = H5Dcreate2(group, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     bool ok = set >= 0 && (n == 0 || H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) >= 0);
-    if (set >= 0) H5Dclose(set);
+    H5Dclose(set);
     H5Sclose(space);
     return ok;
 }
@@ -80,26 +77,23 @@ mor_code mor_trace_file_add(mor_trace_file* file, const char* problem, const cha
     if (snprintf(path, sizeof path, "/%s/%s", problem, solver) >= (int)sizeof path)
         return mor_fail(error, MOR_BAD_INPUT, "the name of the problem is too long");
     bool ok = false, room = true;
-    H5E_BEGIN_TRY
-    {
-        if (H5Lexists(file->file, problem, H5P_DEFAULT) <= 0) {
-            hid_t list = H5Pcreate(H5P_GROUP_CREATE);
-            H5Pset_link_creation_order(list, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
-            hid_t outer = H5Gcreate2(file->file, problem, H5P_DEFAULT, list, H5P_DEFAULT);
-            if (outer >= 0) H5Gclose(outer);
-            H5Pclose(list);
-        }
-        hid_t group = H5Gcreate2(file->file, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-        double* x = malloc(((size_t)trace->count + 1) * sizeof *x);
-        room = x != NULL, ok = group >= 0 && room;
-        for (int k = 0; ok && k < (int)(sizeof names / sizeof *names); k++) {
-            for (int i = 0; i < trace->count; i++) x[i] = number(&trace->lines[i], k);
-            ok = write_vector(group, names[k], x, trace->count);
-        }
-        free(x);
-        if (group >= 0) H5Gclose(group);
+    mor_h5_printing before = mor_h5_quiet();
+    if (H5Lexists(file->file, problem, H5P_DEFAULT) <= 0) {
+        hid_t list = H5Pcreate(H5P_GROUP_CREATE);
+        H5Pset_link_creation_order(list, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+        H5Gclose(H5Gcreate2(file->file, problem, H5P_DEFAULT, list, H5P_DEFAULT));
+        H5Pclose(list);
     }
-    H5E_END_TRY
+    hid_t group = H5Gcreate2(file->file, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    double* x = malloc(((size_t)trace->count + 1) * sizeof *x);
+    room = x != NULL, ok = group >= 0 && room;
+    for (int k = 0; ok && k < (int)(sizeof names / sizeof *names); k++) {
+        for (int i = 0; i < trace->count; i++) x[i] = number(&trace->lines[i], k);
+        ok = write_vector(group, names[k], x, trace->count);
+    }
+    free(x);
+    H5Gclose(group);
+    mor_h5_loud(before);
     file->any |= ok;
     if (!room) return mor_fail(error, MOR_SYSTEM, "%s: out of memory for the trace of %s", file->path, path);
     return ok ? MOR_OK
@@ -117,34 +111,33 @@ mor_code mor_trace_file_close(mor_trace_file* file, mor_error* error)
 
 /* ------------------------------------------------------------------------------- reading */
 
-/* The vector `name` of a group; its length must be *count, or is stored there when that is -1. */
-static double* read_vector(hid_t group, const char* name, int* count)
+/* The vector `name` of a group; its length must be *count, or is stored there when that is -1. NULL: it is not there or
+ * damaged, or there is no room for it. */
+static double* read_vector(hid_t group, const char* name, int* count, bool* room)
 {
     hid_t set = H5Dopen2(group, name, H5P_DEFAULT);
-    hid_t space = set >= 0 ? H5Dget_space(set) : -1;
-    hssize_t n = space >= 0 && H5Sget_simple_extent_ndims(space) == 1 ? H5Sget_simple_extent_npoints(space) : -1;
-    double* x = NULL;
-    if (n >= 0 && n < 100000000 && (*count < 0 || n == *count) && (x = malloc(((size_t)n + 1) * sizeof *x))) {
-        if (n > 0 && H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) < 0) {
-            free(x);
-            x = NULL;
-        } else *count = (int)n;
-    }
-    if (space >= 0) H5Sclose(space);
-    if (set >= 0) H5Dclose(set);
+    hid_t space = H5Dget_space(set);
+    hssize_t n = H5Sget_simple_extent_ndims(space) == 1 ? H5Sget_simple_extent_npoints(space) : -1;
+    bool fits = n >= 0 && n < 100000000 && (*count < 0 || n == *count);
+    double* x = fits ? malloc(((size_t)n + 1) * sizeof *x) : NULL;
+    if (fits) *room = x != NULL;
+    if (x && n > 0 && H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) < 0) free(x), x = NULL;
+    if (x) *count = (int)n;
+    H5Sclose(space);
+    H5Dclose(set);
     return x;
 }
 
-static bool read_record(hid_t group, mor_trace_record* r)
+static bool read_record(hid_t group, mor_trace_record* r, bool* room)
 {
     r->count = -1;
     double* parts[4] = { 0 };
     static const char* const names[4] = { "iteration", "time_s", "relative", "velocity" };
     bool ok = true;
-    for (int k = 0; k < 4 && ok; k++) ok = (parts[k] = read_vector(group, names[k], &r->count)) != NULL;
+    for (int k = 0; k < 4 && ok; k++) ok = (parts[k] = read_vector(group, names[k], &r->count, room)) != NULL;
     size_t n = ok ? (size_t)r->count : 0;
     r->iteration = ok ? malloc((3 * n + 1) * sizeof *r->iteration) : NULL;
-    ok = r->iteration != NULL;
+    if (ok) *room = ok = r->iteration != NULL;
     if (ok) {
         r->time_s = r->iteration + n;
         r->error = r->time_s + n;
@@ -165,7 +158,7 @@ static ssize_t link_name(hid_t group, hsize_t k, char* name, size_t size)
     return n >= 0 ? n : H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, k, name, size, H5P_DEFAULT);
 }
 
-static bool read_problem(hid_t file, const char* problem, mor_trace_record** records, int* count)
+static bool read_problem(hid_t file, const char* problem, mor_trace_record** records, int* count, bool* room)
 {
     hid_t group = H5Gopen2(file, problem, H5P_DEFAULT);
     H5G_info_t info;
@@ -175,9 +168,10 @@ static bool read_problem(hid_t file, const char* problem, mor_trace_record** rec
         snprintf(r.problem, sizeof r.problem, "%s", problem);
         ok = link_name(group, k, r.solver, sizeof r.solver) >= 0;
         hid_t inner = ok ? H5Gopen2(group, r.solver, H5P_DEFAULT) : -1;
-        ok = inner >= 0 && read_record(inner, &r);
-        if (inner >= 0) H5Gclose(inner);
+        ok = inner >= 0 && read_record(inner, &r, room);
+        H5Gclose(inner);
         mor_trace_record* grown = ok ? realloc(*records, (size_t)(*count + 1) * sizeof *grown) : NULL;
+        if (ok) *room = grown != NULL;
         if (!grown) {
             free(r.iteration);
             ok = false;
@@ -186,7 +180,7 @@ static bool read_problem(hid_t file, const char* problem, mor_trace_record** rec
         *records = grown;
         grown[(*count)++] = r;
     }
-    if (group >= 0) H5Gclose(group);
+    H5Gclose(group);
     return ok;
 }
 
@@ -200,25 +194,22 @@ mor_code mor_trace_file_read(const char* path, mor_trace_record** records, int* 
 {
     *records = NULL;
     *count = 0;
-    bool opened = false, ok = false;
     mor_code code = mor_h5_guard(path, error);
     if (code) return code;
-    H5E_BEGIN_TRY
-    {
-        hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-        H5G_info_t info;
-        opened = file >= 0;
-        ok = opened && H5Gget_info(file, &info) >= 0;
-        char name[256];
-        for (hsize_t k = 0; ok && k < info.nlinks; k++)
-            ok = link_name(file, k, name, sizeof name) >= 0 && read_problem(file, name, records, count);
-        if (opened) H5Fclose(file);
-    }
-    H5E_END_TRY
+    mor_h5_printing before = mor_h5_quiet();
+    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    H5G_info_t info;
+    bool opened = file >= 0, room = true, ok = opened && H5Gget_info(file, &info) >= 0;
+    char name[256];
+    for (hsize_t k = 0; ok && k < info.nlinks; k++)
+        ok = link_name(file, k, name, sizeof name) >= 0 && read_problem(file, name, records, count, &room);
+    H5Fclose(file);
+    mor_h5_loud(before);
     if (ok && *count > 0) return MOR_OK;
     mor_trace_records_free(*records, *count);
     *records = NULL;
     *count = 0;
+    if (!room) return mor_fail(error, MOR_SYSTEM, "out of memory while reading %s", path);
     return opened ? mor_fail(error, MOR_BAD_INPUT,
                              "%s is not a trace: make one with moreau solve PROBLEM --all --trace FILE.h5", path)
                   : mor_fail(error, MOR_BAD_INPUT, "%s: cannot be opened as HDF5", path);
