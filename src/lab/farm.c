@@ -1,8 +1,12 @@
 /* Tasks in processes, see farm.h.
  *
- * A process is forked with a part of the places, runs them in order and writes each result to a pipe. The parent knows
- * which one was running when a process ends early: the first without a result. Parts grow until one takes about
- * part_seconds, so that forking costs less than a percent, and shrink at the end so that all processes end together. */
+ * A process is forked with a part of the places, runs them in order and leaves each result in memory that it shares
+ * with its parent, with a count of those that are there: a process that dies has lost none. It says so by a byte on a
+ * pipe, at most every tell_seconds: calls of the system for every result cost several percent of short tasks. The
+ * parent knows which one was running when a process ends early: the first without a result. Parts grow until one takes
+ * about part_seconds, so that forking costs less than a percent, and shrink at the end to least_seconds so that all
+ * processes end together. */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "lab/farm.h"
 
 #include <errno.h>
@@ -12,17 +16,20 @@
 #endif
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LARGEST_PART = 4096, TRIES = 2, KILLS = 5 };
-static const double part_seconds = 0.5;
+enum { LARGEST_PART = 4096, MOST_SHARED = 32 << 20, TRIES = 2, KILLS = 5, HEAD = 64 };
+static const double part_seconds = 0.5, least_seconds = 0.02, tell_seconds = 0.005;
+_Static_assert(sizeof(atomic_long) <= HEAD, "the count fits in front of the results");
 
 /* A process at work. */
 typedef struct worker {
@@ -32,8 +39,9 @@ typedef struct worker {
     int tries;          /* of that first one, before this */
     double since;       /* when that one began */
     bool late;
-    char* record;
-    size_t filled;
+    char* shared; /* an atomic_long: results that are there; from HEAD on the results of its part */
+    size_t shared_size;
+    long taken; /* of them */
 } worker;
 
 /* Places that go back after a process ended. */
@@ -49,6 +57,8 @@ typedef struct yard {
     int rest_count;
     long cursor, done; /* next place; results */
     double seconds;    /* spent in them, by all */
+    size_t room;       /* bytes from one result to the next: any type may lie in it */
+    bool kept;         /* something, since the last rest */
     bool exhausted;    /* `next` has said so */
     mor_error* error;
 } yard;
@@ -67,7 +77,7 @@ static void keep_memory(void)
 }
 
 /* The life of a process. */
-static void work(const yard* y, mor_farm_part part, int out)
+static void work(const yard* y, mor_farm_part part, char* shared, int out)
 {
     signal(SIGINT, SIG_IGN); /* the parent decides */
     signal(SIGTERM, SIG_DFL);
@@ -76,17 +86,17 @@ static void work(const yard* y, mor_farm_part part, int out)
     struct rlimit none = { 0, 0 };
     setrlimit(RLIMIT_CORE, &none);
     keep_memory();
-    char* record = calloc(1, y->farm->record + 1);
-    if (!record) _exit(MOR_SYSTEM);
+    atomic_long* done = (atomic_long*)shared;
+    double told = mor_clock();
     for (long i = 0; i < part.count; i++) {
-        memset(record, 0, y->farm->record);
-        y->farm->run(y->farm->user, task_at(y->farm, part.first + i), record);
-        for (size_t sent = 0; sent < y->farm->record;) {
-            ssize_t n = write(out, record + sent, y->farm->record - sent);
-            if (n < 0 && errno == EINTR) continue;
-            if (n <= 0) _exit(4); /* the parent is gone */
-            sent += (size_t)n;
-        }
+        y->farm->run(y->farm->user, task_at(y->farm, part.first + i), shared + HEAD + (size_t)i * y->room);
+        atomic_store_explicit(done, i + 1, memory_order_release);
+        double now = mor_clock();
+        if (now - told < tell_seconds) continue;
+        told = now;
+        ssize_t n;
+        while ((n = write(out, "", 1)) < 0 && errno == EINTR) continue;
+        if (n <= 0) _exit(4); /* the parent is gone */
     }
     _exit(0);
 }
@@ -94,20 +104,32 @@ static void work(const yard* y, mor_farm_part part, int out)
 static mor_code start(const yard* y, worker* w, mor_farm_part part, int tries)
 {
     int ends[2];
-    if (pipe(ends) != 0) return mor_fail(y->error, MOR_SYSTEM, "cannot make a pipe: %s", strerror(errno));
+    size_t size = HEAD + (size_t)part.count * y->room;
+    char* shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) return mor_fail(y->error, MOR_SYSTEM, "out of memory for the results of a process");
+    if (pipe(ends) != 0) {
+        munmap(shared, size);
+        return mor_fail(y->error, MOR_SYSTEM, "cannot make a pipe: %s", strerror(errno));
+    }
     fflush(NULL);
     pid_t pid = fork();
     if (pid == 0) {
         close(ends[0]);
-        work(y, part, ends[1]);
+        work(y, part, shared, ends[1]);
     }
     close(ends[1]);
     if (pid < 0) {
         close(ends[0]);
+        munmap(shared, size);
         return mor_fail(y->error, MOR_SYSTEM, "cannot start a process: %s", strerror(errno));
     }
-    char* record = w->record;
-    *w = (worker){ .pid = pid, .pipe = ends[0], .part = part, .tries = tries, .since = mor_clock(), .record = record };
+    *w = (worker){ .pid = pid,
+                   .pipe = ends[0],
+                   .part = part,
+                   .tries = tries,
+                   .since = mor_clock(),
+                   .shared = shared,
+                   .shared_size = size };
     return MOR_OK;
 }
 
@@ -115,9 +137,11 @@ static mor_code start(const yard* y, worker* w, mor_farm_part part, int tries)
 static long wanted(const yard* y)
 {
     if (y->done == 0) return 1;
-    double n = part_seconds * (double)y->done / fmax(y->seconds, 1e-9);
-    if (!y->farm->next) n = fmin(n, (double)(y->farm->count - y->cursor) / (2.0 * y->farm->jobs));
-    return (long)fmax(1.0, fmin(n, LARGEST_PART));
+    double rate = (double)y->done / fmax(y->seconds, 1e-9), n = part_seconds * rate;
+    if (!y->farm->next)
+        n = fmin(n, fmax((double)(y->farm->count - y->cursor) / (2.0 * y->farm->jobs), least_seconds * rate));
+    n = fmin(n, fmin(LARGEST_PART, (double)(MOST_SHARED / y->room)));
+    return (long)fmax(1.0, n);
 }
 
 /* Gives a free process something to do; false: there is nothing. */
@@ -149,23 +173,40 @@ static mor_code keep(yard* y, worker* w, const void* record, const char* why)
     double now = mor_clock();
     y->seconds += now - w->since;
     y->done++;
+    y->kept = true;
     mor_code code = y->farm->keep(y->farm->user, task_at(y->farm, w->part.first), record, why, w->late, y->error);
     w->part.first++, w->part.count--;
-    w->since = now, w->tries = 0;
+    w->since = now, w->tries = 0, w->late = false;
     return code;
+}
+
+/* Takes the results that are there. */
+static mor_code collect(yard* y, worker* w)
+{
+    long there = atomic_load_explicit((atomic_long*)w->shared, memory_order_acquire);
+    mor_code code = MOR_OK;
+    for (; w->taken < there && w->part.count && !code; w->taken++)
+        code = keep(y, w, w->shared + HEAD + (size_t)w->taken * y->room, NULL);
+    return code;
+}
+
+static void forget(worker* w)
+{
+    close(w->pipe);
+    munmap(w->shared, w->shared_size);
+    w->pid = 0;
 }
 
 /* A process has ended. */
 static mor_code reap(yard* y, worker* w)
 {
     int status = 0;
-    close(w->pipe);
     while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR) continue;
-    w->pid = 0;
-    if (w->part.count == 0) return MOR_OK;
+    mor_code code = collect(y, w);
+    forget(w);
+    if (w->part.count == 0 || code) return code;
     bool signalled = WIFSIGNALED(status), killed = signalled && WTERMSIG(status) == SIGKILL && !w->late;
     int tries = w->tries + 1;
-    mor_code code = MOR_OK;
     if (w->late || tries >= (killed ? KILLS : TRIES)) {
         char why[120];
         if (w->late) snprintf(why, sizeof why, "took longer than %g s", y->farm->time_limit);
@@ -179,16 +220,12 @@ static mor_code reap(yard* y, worker* w)
     return code;
 }
 
-/* Takes what has come from one process. */
-static mor_code take(yard* y, worker* w)
+/* One process has said something, or has ended. */
+static mor_code listen_to(yard* y, worker* w)
 {
-    ssize_t n = read(w->pipe, w->record + w->filled, y->farm->record - w->filled);
-    if (n < 0 && errno == EINTR) return MOR_OK;
-    if (n <= 0) return reap(y, w);
-    w->filled += (size_t)n;
-    if (w->filled < y->farm->record) return MOR_OK;
-    w->filled = 0;
-    return keep(y, w, w->record, NULL);
+    char bytes[64];
+    ssize_t n = read(w->pipe, bytes, sizeof bytes);
+    return n > 0 || (n < 0 && errno == EINTR) ? collect(y, w) : reap(y, w);
 }
 
 static mor_code serve(yard* y, struct pollfd* fds)
@@ -201,10 +238,12 @@ static mor_code serve(yard* y, struct pollfd* fds)
     for (int i = 0; i < f->jobs && !code; i++) {
         worker* w = &y->workers[i];
         if (!w->pid) continue;
-        if (fds[i].revents & (POLLIN | POLLHUP | POLLERR)) code = take(y, w);
-        else if (f->time_limit > 0.0 && mor_clock() - w->since > f->time_limit && !w->late)
+        code = fds[i].revents & (POLLIN | POLLHUP | POLLERR) ? listen_to(y, w) : collect(y, w);
+        if (w->pid && f->time_limit > 0.0 && mor_clock() - w->since > f->time_limit && !w->late)
             w->late = true, kill(w->pid, SIGKILL);
     }
+    if (y->kept && f->rest && !code) code = f->rest(f->user, y->error);
+    y->kept = false;
     return code;
 }
 
@@ -230,7 +269,7 @@ static mor_code loop(yard* y, struct pollfd* fds)
         if (!w->pid) continue;
         kill(w->pid, SIGKILL);
         while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR) continue;
-        close(w->pipe);
+        forget(w);
     }
     return code;
 }
@@ -238,20 +277,17 @@ static mor_code loop(yard* y, struct pollfd* fds)
 mor_code mor_farm_run(mor_farm* farm, mor_error* error)
 {
     if (farm->jobs < 1) farm->jobs = 1;
-    yard y = { .farm = farm, .error = error };
+    size_t room = (farm->record / sizeof(max_align_t) + 1) * sizeof(max_align_t);
+    yard y = { .farm = farm, .error = error, .room = room };
     size_t jobs = (size_t)farm->jobs;
     y.workers = calloc(jobs, sizeof *y.workers);
     y.rests = calloc(2 * jobs + 2, sizeof *y.rests);
     struct pollfd* fds = calloc(jobs, sizeof *fds);
-    size_t room = (farm->record / sizeof(max_align_t) + 1) * sizeof(max_align_t); /* any type may lie in a record */
-    char* records = calloc(jobs, room);
     mor_code code = MOR_OK;
-    if (!y.workers || !y.rests || !fds || !records) code = mor_fail(error, MOR_SYSTEM, "out of memory");
-    for (size_t i = 0; i < jobs && !code; i++) y.workers[i].record = records + i * room;
+    if (!y.workers || !y.rests || !fds) code = mor_fail(error, MOR_SYSTEM, "out of memory");
     if (!code) code = loop(&y, fds);
     free(y.workers);
     free(y.rests);
     free(fds);
-    free(records);
     return code;
 }

@@ -26,6 +26,8 @@ typedef struct mor_farm {
     /* Here: a result, in any order. `record` NULL: the task crashed or was too slow, and `why` says so. A failure ends
      * the work. */
     mor_code (*keep)(void* user, long task, const void* record, const char* why, bool late, mor_error* error);
+    /* After results were kept, before waiting for more (may be NULL): writes what should outlive this process. */
+    mor_code (*rest)(void* user, mor_error* error);
     /* About five times a second (may be NULL): false stops, what is done is kept. */
     bool (*progress)(void* user, long done, long count);
     /* The next part of at most `wanted` places, count 0: there is none. NULL: all of them, in order. Called when a

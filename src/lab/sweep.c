@@ -308,6 +308,12 @@ static mor_code keep_task(void* user, long task, const void* in, const char* why
     return code;
 }
 
+static mor_code write_journal(void* user, mor_error* error)
+{
+    const session* x = user;
+    return x->journal ? mor_task_journal_write(x->journal, error) : MOR_OK;
+}
+
 static void read_line(void* user, long task, uint64_t key, char* text)
 {
     session* x = user;
@@ -494,6 +500,7 @@ mor_code mor_sweep_run(mor_sweep* s, mor_error* error)
                       .user = &x,
                       .run = run_task,
                       .keep = keep_task,
+                      .rest = write_journal,
                       .progress = tell_progress,
                       .next = o->ranks ? next_part : NULL,
                       .beside = o->ranks && o->ranks->own == 0 ? serve_others : NULL };

@@ -106,7 +106,12 @@ mor_code mor_task_journal_add(mor_task_journal* j, long task, uint64_t key, cons
     char head[64];
     int n = snprintf(head, sizeof head, "%ld\t%016" PRIx64 "\t", task, key);
     uint64_t sum = mor_hash_bytes(mor_hash_bytes(MOR_HASH_BEGIN, head, (size_t)n), text, strlen(text));
-    if (fprintf(j->file, "%s%s\t%016" PRIx64 "\n", head, text, sum) < 0 || fflush(j->file) != 0) return lost(j, error);
+    return fprintf(j->file, "%s%s\t%016" PRIx64 "\n", head, text, sum) < 0 ? lost(j, error) : MOR_OK;
+}
+
+mor_code mor_task_journal_write(mor_task_journal* j, mor_error* error)
+{
+    if (fflush(j->file) != 0) return lost(j, error);
     if (mor_clock() - j->synced > sync_seconds) {
         j->synced = mor_clock();
         if (fdatasync(fileno(j->file)) != 0 && errno != EINVAL) return lost(j, error);

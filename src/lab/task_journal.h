@@ -1,11 +1,12 @@
-/* A journal of finished tasks: one line for each, appended at once, so that work that was killed can go on.
+/* A journal of finished tasks: one line for each, so that work that was killed can go on.
  *
  *     conditions of the work                                  the first line
  *     NUMBER KEY TEXT CHECKSUM                                a task: separated by tabs
  *
  * The key is a number made of what the task is; a line whose key is another than today's is not used, nor is one that
- * was cut off or damaged (its checksum, FNV-1a, does not fit). Lines reach the system at once and the disk once a
- * second: a kill loses no finished task, a power cut those of a second. Several journals may hold parts of one work. */
+ * was cut off or damaged (its checksum, FNV-1a, does not fit). Lines reach the system when the caller says so and the
+ * disk once a second: a kill loses no line that was written, a power cut those of a second. Several journals may hold
+ * parts of one work. */
 #ifndef MOR_LAB_TASK_JOURNAL_H
 #define MOR_LAB_TASK_JOURNAL_H
 
@@ -24,6 +25,8 @@ mor_code mor_task_journal_read(const char* path, const char* conditions, mor_tas
 mor_task_journal* mor_task_journal_open(const char* path, const char* conditions, bool resume, mor_error* error);
 /* `text`: without newlines. MOR_SYSTEM as soon as something is lost. */
 mor_code mor_task_journal_add(mor_task_journal* journal, long task, uint64_t key, const char* text, mor_error* error);
+/* What was added reaches the system: call it when there is nothing more to add for a while. */
+mor_code mor_task_journal_write(mor_task_journal* journal, mor_error* error);
 /* NULL is allowed. */
 mor_code mor_task_journal_close(mor_task_journal* journal, mor_error* error);
 

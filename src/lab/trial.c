@@ -4,6 +4,7 @@
 #include "io/json/run_json.h"
 #include "io/scene/scene_def.h"
 #include "io/text/text_file.h"
+#include "step/plain_run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -81,6 +82,9 @@ typedef struct session {
     mor_json_document* document; /* NULL: no measure needs it */
     mor_json json;
     int sample;
+    int watched;        /* measures over the steps */
+    const char** paths; /* of the measures that lead into the document */
+    int path_count;
 } session;
 
 static void count_step(session* s, const mor_step_report* report)
@@ -128,27 +132,50 @@ static void write_samples(session* s)
 
 /* ------------------------------------------------------------------------------------ the run */
 
+/* What a plain run (step/plain_run.h) knows: most measures look at the end of a run, or at samples of it. */
+static bool is_plain(const char* path)
+{
+    static const char* const known[] = { "samples",   "bodies", "robots",   "energy.initial", "energy.final",
+                                         "momentum",  "time",   "steps",    "contacts.final", "contacts.force",
+                                         "max_drift", "step",   "failures", "below_goal",     "final_penetration" };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        size_t n = strlen(known[i]);
+        if (strncmp(path, known[i], n) == 0 && (path[n] == '\0' || path[n] == '.')) return true;
+    }
+    return false;
+}
+
+static mor_run* make_run(session* s, mor_error* error)
+{
+    const mor_trial* t = s->trial;
+    bool plain = true;
+    for (int i = 0; i < t->measure_count; i++)
+        plain = plain && (t->measures[i].kind == MOR_MEASURE_SERIES ||
+                          (t->measures[i].kind == MOR_MEASURE_DOCUMENT && is_plain(t->measures[i].path)));
+    int steps = (int)fmin(floor(mor_scene_end(s->scene) / mor_world_get_step(s->world) + 0.5), 1e6);
+    return plain ? mor_run_create_plain(s->world, error) : mor_run_create(s->world, steps, error);
+}
+
 static mor_code begin(session* s, const char* const* overrides, int* measure, mor_error* error)
 {
     const mor_trial* t = s->trial;
     s->world = mor_trial_world(t, overrides, &s->scene, error);
     if (!s->world) return error->code ? error->code : MOR_SYSTEM;
     s->series = calloc((size_t)t->measure_count + 1, sizeof *s->series);
-    if (!s->series) return mor_fail(error, MOR_SYSTEM, "out of memory");
-    bool document = false;
+    s->paths = calloc((size_t)t->measure_count + 1, sizeof *s->paths);
+    if (!s->series || !s->paths) return mor_fail(error, MOR_SYSTEM, "out of memory");
     for (int i = 0; i < t->measure_count; i++) {
         const mor_measure* m = &t->measures[i];
         *measure = i;
-        document = document || m->kind == MOR_MEASURE_DOCUMENT;
+        if (m->kind == MOR_MEASURE_DOCUMENT) s->paths[s->path_count++] = m->path;
+        s->watched += m->kind == MOR_MEASURE_SERIES;
         if (m->kind == MOR_MEASURE_SERIES && mor_probe_make(&s->series[i].probe, s->world, m->path, error))
             return MOR_BAD_INPUT;
     }
     *measure = -1;
-    double h = mor_world_get_step(s->world);
-    int steps = (int)fmin(floor(mor_scene_end(s->scene) / h + 0.5), 1e6);
-    s->run = mor_run_create(s->world, steps, error);
+    s->run = make_run(s, error);
     if (!s->run) return MOR_SYSTEM;
-    if (document && !(s->document = mor_json_tree("run"))) return mor_fail(error, MOR_SYSTEM, "out of memory");
+    if (s->path_count && !(s->document = mor_json_tree("run"))) return mor_fail(error, MOR_SYSTEM, "out of memory");
     if (s->document) {
         s->json = mor_json_begin_tree(s->document);
         mor_json_object(&s->json, NULL);
@@ -164,7 +191,7 @@ static mor_code simulate(session* s, mor_error* error)
     bool variable = mor_world_get_adaptive(s->world, NULL);
     int steps = variable ? -1 : (int)floor(end / h + 0.5);
     write_samples(s);
-    count_step(s, NULL);
+    if (s->watched) count_step(s, NULL);
     for (int k = 1; steps >= 0 ? k <= steps : !mor_world_reached(s->world, end); k++) {
         mor_step_report r;
         if (steps < 0) mor_world_limit_step(s->world, end);
@@ -172,17 +199,18 @@ static mor_code simulate(session* s, mor_error* error)
         mor_code code = mor_run_step(s->run, &r, error);
         if (code != MOR_OK) return code;
         if (mor_run_stopped(s->run)) break;
-        write_samples(s);
-        count_step(s, &r);
+        if (s->sample < t->time_count) write_samples(s);
+        if (s->watched) count_step(s, &r);
     }
     return MOR_OK;
 }
 
-/* Ends the document. */
-static mor_code finish_document(session* s, const mor_run_summary* summary, mor_error* error)
+/* Ends the document; `whole`: with what no measure asks for. */
+static mor_code finish_document(session* s, const mor_run_summary* summary, bool whole, mor_error* error)
 {
     mor_json_end(&s->json);
-    mor_run_json_summary(&s->json, s->world, s->scene, summary, mor_run_start(s->run));
+    mor_run_json_asked(&s->json, s->world, s->scene, summary, mor_run_start(s->run), whole ? NULL : s->paths,
+                       s->path_count);
     mor_json_end(&s->json);
     return mor_json_finish(&s->json) ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
 }
@@ -194,7 +222,7 @@ static mor_code measure_all(session* s, mor_trial_result* result, mor_error* err
     result->status = (int)summary.status;
     result->state_hash = summary.state_hash;
     snprintf(result->detail, sizeof result->detail, "%s", summary.detail);
-    mor_code code = s->document ? finish_document(s, &summary, error) : MOR_OK;
+    mor_code code = s->document ? finish_document(s, &summary, false, error) : MOR_OK;
     for (int i = 0; i < t->measure_count && !code; i++) {
         const mor_measure* m = &t->measures[i];
         double value = NAN;
@@ -210,6 +238,7 @@ static void end(session* s)
 {
     mor_json_free(s->document);
     free(s->series);
+    free(s->paths);
     mor_run_destroy(s->run);
     mor_world_destroy(s->world);
     mor_scene_destroy(s->scene);
@@ -248,7 +277,7 @@ mor_code mor_trial_check(const mor_trial* trial, const char* const* overrides, i
     if (!code && s.document) {
         for (int i = 0; i < trial->time_count; i++) write_sample(&s);
         mor_run_summary summary = mor_run_summarise(s.run);
-        code = finish_document(&s, &summary, error);
+        code = finish_document(&s, &summary, true, error);
     }
     for (int i = 0; i < trial->measure_count && !code; i++) {
         const mor_measure* m = &trial->measures[i];

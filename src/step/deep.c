@@ -87,7 +87,7 @@ void mor_deep_count(const mor_world* w, const mor_step_report* r, int steps, mor
     double most = DEEP;
     if (steps <= SETTLE) return;
     for (int i = 0; i < count; i++) {
-        double relative = relative_depth(w, c, count, i, &last);
+        double relative = c[i].gap < 0.0 ? relative_depth(w, c, count, i, &last) : 0.0;
         if (relative > most) most = relative, worst = &c[i];
     }
     if (!worst) return;

@@ -41,8 +41,8 @@ bool mor_library_has_pairs(const mor_library* library) { return library && libra
 static const void* at(const void* const* builtin, const void* const* more, int more_count, int i)
 {
     int n = 0;
-    while (builtin[n]) n++;
-    if (i < n) return builtin[i];
+    while (builtin[n] && n < i) n++;
+    if (builtin[n]) return builtin[i];
     return i - n < more_count ? more[i - n] : NULL;
 }
 

@@ -12,6 +12,7 @@
 #include "base/elementary.h"
 #include "model/world.h"
 #include "step/deep.h"
+#include "step/plain_run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,6 +34,7 @@ struct mor_run {
     int body_count;
     double wall, cpu; /* clocks at the start */
     bool stopped;
+    bool plain; /* see step/plain_run.h */
 };
 
 /* A kinetic energy beyond this is no motion of a machine [J]: squares of it still fit a double. */
@@ -58,7 +60,7 @@ static bool reserve(mor_run* run, int steps)
     return true;
 }
 
-mor_run* mor_run_create(mor_world* world, int steps, mor_error* error)
+static mor_run* create(mor_world* world, int steps, bool plain, mor_error* error)
 {
     mor_run* run = calloc(1, sizeof *run);
     int n = mor_world_body_count(world);
@@ -66,16 +68,17 @@ mor_run* mor_run_create(mor_world* world, int steps, mor_error* error)
         run->bodies = malloc((size_t)(n + 1) * sizeof *run->bodies);
         run->start = malloc((size_t)(n + 1) * sizeof *run->start);
     }
-    if (!run || !run->bodies || !run->start || !reserve(run, steps > 0 ? steps : 1)) {
+    if (!run || !run->bodies || !run->start || (!plain && !reserve(run, steps > 0 ? steps : 1))) {
         mor_run_destroy(run);
         mor_fail(error, MOR_SYSTEM, "out of memory for the numbers of %d steps", steps);
         return NULL;
     }
-    if (mor_world_look(world, &run->begin, error) == MOR_SYSTEM) {
+    if (!plain && mor_world_look(world, &run->begin, error) == MOR_SYSTEM) {
         mor_run_destroy(run);
         return NULL;
     } /* a pair of shapes without a test is told by the first step */
     run->world = world;
+    run->plain = plain;
     run->body_count = n;
     run->stride = 1;
     run->sums.max_penetration = run->sums.max_raw_penetration = run->begin.penetration;
@@ -85,11 +88,14 @@ mor_run* mor_run_create(mor_world* world, int steps, mor_error* error)
     }
     run->sums.energy.initial = run->energy = mor_world_kinetic_energy(world) + mor_world_potential_energy(world);
     mor_world_momentum(world, run->sums.momentum[0]);
-    run->sums.joints[0] = mor_world_joint_rank(world);
+    if (!plain) run->sums.joints[0] = mor_world_joint_rank(world);
     run->wall = mor_clock();
     run->cpu = mor_cpu_clock();
     return run;
 }
+
+mor_run* mor_run_create(mor_world* world, int steps, mor_error* error) { return create(world, steps, false, error); }
+mor_run* mor_run_create_plain(mor_world* world, mor_error* error) { return create(world, 0, true, error); }
 
 void mor_run_destroy(mor_run* run)
 {
@@ -158,9 +164,9 @@ static void count_timing(mor_timing* sum, const mor_timing* one)
     sum->record += one->record;
 }
 
-mor_code mor_run_count(mor_run* run, const mor_step_report* r, bool advanced, mor_error* error)
+/* A step that was not solved as asked for, or that the energy guard took part in. */
+static void count_trouble(mor_run_summary* s, const mor_step_report* r)
 {
-    mor_run_summary* s = &run->sums;
     if (r->failures > 0 || r->status != MOR_SOLVED) {
         s->failures++;
         s->status = MOR_RUN_FAILED;
@@ -171,7 +177,15 @@ mor_code mor_run_count(mor_run* run, const mor_step_report* r, bool advanced, mo
     s->approximate += r->approximate > 0;
     s->cured += r->cured > 0 || r->struck > 0;
     if (s->approximate && (s->status == MOR_RUN_OK || s->status == MOR_RUN_BELOW_GOAL)) s->status = MOR_RUN_APPROXIMATE;
-    bool diverged = !isfinite(r->kinetic) || r->kinetic > LARGEST_ENERGY;
+}
+
+/* What most steps have none of is asked for at once: a step of one ball takes a microsecond, and every number that is
+ * looked at costs a thousandth of it. */
+mor_code mor_run_count(mor_run* run, const mor_step_report* r, bool advanced, mor_error* error)
+{
+    mor_run_summary* s = &run->sums;
+    if ((int)r->status | r->failures | r->below_goal | r->approximate | r->cured | r->struck) count_trouble(s, r);
+    bool diverged = !(fabs(r->kinetic) <= LARGEST_ENERGY);
     if (diverged) s->status = MOR_RUN_DIVERGED;
     s->max_velocity_error = mor_max(s->max_velocity_error, r->velocity_error);
     if (!advanced || diverged) {
@@ -179,18 +193,24 @@ mor_code mor_run_count(mor_run* run, const mor_step_report* r, bool advanced, mo
         if (s->failures == 0) s->failures = 1;
         return MOR_OK;
     }
+    if (run->plain) {
+        s->steps++;
+        return MOR_OK;
+    }
     if (!keep_residual(run, s->steps, r->residual))
         return mor_fail(error, MOR_SYSTEM, "out of memory for the numbers of %d steps", 2 * run->capacity);
     s->steps++;
     count_energy(run, r);
-    count_integrator(&s->integrator, r);
+    if (r->smooth | r->reduced | r->halvings | r->rescued | r->sweeps) count_integrator(&s->integrator, r);
     count_timing(&s->timing, &r->timing);
     run->iterations += r->iterations;
     s->min_step = s->steps > 1 ? mor_min(s->min_step, r->length) : r->length;
     s->max_step = mor_max(s->max_step, r->length);
-    s->rejected += r->rejected;
-    s->missed += r->missed;
-    s->divided += r->parts > 0;
+    if (r->rejected | r->missed | r->parts) {
+        s->rejected += r->rejected;
+        s->missed += r->missed;
+        s->divided += r->parts > 0;
+    }
     s->max_penetration = mor_max(s->max_penetration, r->penetration);
     s->max_raw_penetration = mor_max(s->max_raw_penetration, r->raw_penetration);
     mor_deep_count(run->world, r, s->steps, &s->deep);
@@ -288,7 +308,7 @@ mor_run_summary mor_run_summarise(mor_run* run)
     s.cpu = mor_cpu_clock() - run->cpu;
     s.energy.final = mor_world_kinetic_energy(w) + mor_world_potential_energy(w);
     mor_world_momentum(w, s.momentum[1]);
-    s.joints[1] = mor_world_joint_rank(w);
+    if (!run->plain) s.joints[1] = mor_world_joint_rank(w);
     s.final_penetration = mor_world_penetration(w);
     s.max_drift = drift(run);
     mor_world_contacts(w, &s.contacts);

@@ -319,19 +319,50 @@ static void write_start(mor_json* json, const mor_world* w, const mor_start* sta
     mor_json_end(json);
 }
 
-void mor_run_json_summary(mor_json* json, mor_world* w, const mor_scene* scene, const mor_run_summary* s,
-                          const mor_start* start)
+/* Does a path begin with one of these words? All parts are wanted where no paths are given. */
+typedef struct asked {
+    const char* const* paths; /* NULL: everything */
+    int count;
+} asked;
+
+static bool wanted(asked a, const char* word, const char* other)
+{
+    if (!a.paths) return true;
+    for (int i = 0; i < a.count; i++) {
+        size_t n = strcspn(a.paths[i], ".");
+        if ((strlen(word) == n && memcmp(a.paths[i], word, n) == 0) ||
+            (other && strlen(other) == n && memcmp(a.paths[i], other, n) == 0))
+            return true;
+    }
+    return false;
+}
+
+static void write_all(mor_json* json, mor_world* w, const mor_scene* scene, const mor_run_summary* s,
+                      const mor_start* start, asked a)
 {
     char hash[32];
     write_head(json, w, scene, s);
-    write_start(json, w, start);
-    mor_run_json_state(json, w);
-    write_energy(json, s);
+    if (wanted(a, "start", NULL)) write_start(json, w, start);
+    if (wanted(a, "bodies", NULL)) write_bodies(json, w);
+    if (wanted(a, "robots", NULL)) write_robots(json, w);
+    if (wanted(a, "energy", "momentum")) write_energy(json, s);
     write_errors(json, w, s);
-    write_solves(json, s);
-    write_integrator(json, w, s);
-    write_timing(json, w, s);
+    if (wanted(a, "contacts", "problem_size") || wanted(a, "residual", "iterations")) write_solves(json, s);
+    if (wanted(a, "integrator", NULL)) write_integrator(json, w, s);
+    if (wanted(a, "timing_us_per_step", "real_time_factor")) write_timing(json, w, s);
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)s->state_hash);
     mor_json_text(json, "state_hash", hash);
-    write_joint_forces(json, w);
+    if (wanted(a, "joint_forces", NULL)) write_joint_forces(json, w);
+}
+
+void mor_run_json_summary(mor_json* json, mor_world* w, const mor_scene* scene, const mor_run_summary* s,
+                          const mor_start* start)
+{
+    write_all(json, w, scene, s, start, (asked){ 0 });
+}
+
+void mor_run_json_asked(mor_json* json, mor_world* w, const mor_scene* scene, const mor_run_summary* s,
+                        const mor_start* start, const char* const* paths, int count)
+{
+    write_all(json, w, scene, s, start, (asked){ paths, count });
 }

@@ -13,5 +13,9 @@ void mor_run_json_state(mor_json* json, const mor_world* world);
  * after the user stage of a step that is not taken. */
 void mor_run_json_summary(mor_json* json, mor_world* world, const mor_scene* scene, const mor_run_summary* summary,
                           const mor_start* start);
+/* The same without the parts that none of the paths leads into ("energy.final" leads into energy): members that hold
+ * others, and the forces of the joints, which cost a step. */
+void mor_run_json_asked(mor_json* json, mor_world* world, const mor_scene* scene, const mor_run_summary* summary,
+                        const mor_start* start, const char* const* paths, int count);
 
 #endif

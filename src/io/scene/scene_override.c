@@ -87,13 +87,32 @@ static mor_node* enter(const override* o, mor_node* parent, mor_node* child, boo
     return map;
 }
 
+/* Digits, a point and an exponent at most: what sweeps set, and the same in YAML as here. */
+static bool is_number(const char* text)
+{
+    if (*text == '-' || *text == '+') text++;
+    if (!(*text >= '0' && *text <= '9')) return false;
+    text += strspn(text, "0123456789");
+    if (*text == '.') text += 1 + strspn(text + 1, "0123456789");
+    if (*text == 'e' || *text == 'E') {
+        text += 1 + (text[1] == '-' || text[1] == '+');
+        text += strspn(text, "0123456789");
+    }
+    return *text == '\0';
+}
+
 static mor_node* parse_value(const override* o, const char* value)
 {
     if (!*value) {
         fail(o, value, "there is no value after '='");
         return NULL;
     }
-    return mor_yaml_parse(o->document, value, strlen(value), o->source, (int)(value - o->text), o->error);
+    size_t length = strlen(value);
+    int column = (int)(value - o->text);
+    if (!is_number(value)) return mor_yaml_parse(o->document, value, length, o->source, column, o->error);
+    mor_node* node = mor_node_create(o->document, MOR_NODE_SCALAR, o->source, 1, column + 1, o->error);
+    if (node) node->text = mor_document_text(o->document, value, length, o->error);
+    return node && node->text ? node : NULL;
 }
 
 static mor_code put(const override* o, mor_node* node, const char* word, const char* at, mor_node* value)

@@ -15,7 +15,7 @@
 static mor_code reserve_items(mor_scene* scene, int count, mor_error* error)
 {
     if (count <= scene->item_capacity - scene->item_count) return MOR_OK;
-    int twice = scene->item_capacity ? 2 * scene->item_capacity : 64;
+    int twice = scene->item_capacity ? 2 * scene->item_capacity : 8;
     int capacity = scene->item_count + count > twice ? scene->item_count + count : twice;
     mor_scene_item* larger = mor_scene_alloc(scene, (size_t)capacity, sizeof *larger, error);
     if (!larger) return MOR_SYSTEM;

@@ -6,11 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers of YAML and JSON: decimal, with .inf and .nan in YAML's spellings and C's. */
-static bool parse_number(const mor_node* node, double* value)
+/* .inf and .nan in YAML's spellings and C's. */
+static bool parse_word(const char* s, double* value)
 {
-    const char* s = node->text;
-    if (node->quoted || !*s) return false;
     const char* word = s + (*s == '+' || *s == '-');
     if (strcmp(word, ".inf") == 0 || strcmp(word, "inf") == 0 || strcmp(word, ".Inf") == 0) {
         *value = *s == '-' ? -INFINITY : INFINITY;
@@ -20,6 +18,16 @@ static bool parse_number(const mor_node* node, double* value)
         *value = NAN;
         return true;
     }
+    return false;
+}
+
+/* Numbers of YAML and JSON: decimal, and the words above. */
+static bool parse_number(const mor_node* node, double* value)
+{
+    const char* s = node->text;
+    if (node->quoted || !*s) return false;
+    const char* word = s + (*s == '+' || *s == '-');
+    if (!(*word >= '0' && *word <= '9') && parse_word(s, value)) return true;
     if (strspn(s, "0123456789+-.eE") != strlen(s)) return false;
     char* end;
     *value = mor_strtod(s, &end);
@@ -262,7 +270,7 @@ mor_code mor_keys_read(const mor_key_table* table, const mor_node* node, int dim
     mor_code code = MOR_OK;
     for (const mor_node* n = node->first; n && code == MOR_OK; n = n->next) {
         const mor_key* k = table->keys;
-        while (k->name && strcmp(k->name, n->key) != 0) k++;
+        while (k->name && (k->name[0] != n->key[0] || strcmp(k->name, n->key) != 0)) k++;
         if (!k->name) return fail_unknown(table, n, dimension, error);
         if (k->dimension && k->dimension != dimension)
             return mor_node_fail_key(n, error,

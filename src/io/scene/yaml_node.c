@@ -83,7 +83,7 @@ const char* mor_node_describe(const mor_node* node, char buffer[80])
 mor_node* mor_node_get(const mor_node* map, const char* key)
 {
     for (mor_node* n = map->kind == MOR_NODE_MAP ? map->first : NULL; n; n = n->next)
-        if (strcmp(n->key, key) == 0) return n;
+        if (n->key[0] == key[0] && strcmp(n->key, key) == 0) return n;
     return NULL;
 }
 
