@@ -296,6 +296,7 @@ static const mor_auto_stage cone_stages[] = {
       .directions = 16 },
     { "polygon", mor_auto_polygon, .most = SMALL, .last_resort = true, .despite_a_proof = true, .share = 0.95,
       .directions = 8 },
+    { "ip-arc", mor_auto_arcs_with_equations, .most = MOR_IP_LARGE, .last_resort = true, .share = 0.95 },
     TO_THE_END,
     { 0 },
 };

@@ -117,6 +117,7 @@ bool mor_auto_interior(mor_auto* run, const mor_auto_stage* stage);
 /* The path round its folds (ip_arc.h), for problems without equations on which mor_auto_interior does not try it
  * itself. */
 bool mor_auto_arcs(mor_auto* run, const mor_auto_stage* stage);
+bool mor_auto_arcs_with_equations(mor_auto* R, const mor_auto_stage* stage);
 bool mor_auto_polygon(mor_auto* run, const mor_auto_stage* stage);
 
 #endif

@@ -350,6 +350,23 @@ bool mor_auto_arcs(mor_auto* R, const mor_auto_stage* stage)
     return arc(R, &mor_ip_arcs[0], stage->share) || (!R->late && arc(R, &mor_ip_arcs[1], stage->share));
 }
 
+/* The path round its folds for steps with equations too, which it meets through a compliance: Newton's method goes on
+ * from its end. */
+bool mor_auto_arcs_with_equations(mor_auto* R, const mor_auto_stage* stage)
+{
+    if (!mor_auto_tree(R) || !has_equations(&R->problem->step)) return false;
+    for (int k = 0; k < 2 && !R->late && !(R->best <= R->context->tol); k++) {
+        mor_report report =
+            mor_ip_arc(R->problem, &mor_ip_arcs[k], mor_auto_tree(R), fast_limits(R, stage->share, 1000), R->work);
+        mor_auto_settle(R);
+        if (report.status == MOR_REFUSED) return false;
+        mor_auto_keep(R, R->work, true);
+        mor_auto_note(R, stage->name, report.iterations);
+        newton_from(R, mor_ip_tree_polish(R->problem->size), R->work, stage->share);
+    }
+    return R->best <= R->context->tol;
+}
+
 /* Circular cones from polygons: Lemke's method, which no start can mislead, tells what every contact and bounded row
  * does; the states and Newton's method find the circle from there. */
 bool mor_auto_polygon(mor_auto* R, const mor_auto_stage* stage)

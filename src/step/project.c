@@ -40,8 +40,9 @@
 /* Islands of more rows than this are swept a number of times in each pass: what is left is seen by the next one. */
 enum { MANY = 600, SWEEPS = 60 };
 
-/* Passes in a row that do not bring the worst down to PROGRESS of the least so far: the bodies are jammed. */
-enum { IDLE = 4 };
+/* Passes in a row that do not bring the worst down to PROGRESS of the least so far: bodies rock, as light ones between
+ * heavy ones do, and are turned less from then on; after IDLE they are jammed. */
+enum { IDLE = 4, ROCKING = 2 };
 #define PROGRESS 0.95
 
 /* The deepest contact and the limit exceeded most, in units of what is tolerated. */
@@ -189,8 +190,8 @@ bool mor_projection_assemble(mor_step* k, mor_buffer* contacts, mor_step* beside
     return assemble(k, contacts, false, beside);
 }
 
-/* One pass over all islands. */
-static mor_code pass(mor_step* k, mor_buffer* contacts, const mor_projection_observer* observer)
+/* One pass over all islands; `rocks`: turned as little as can be. */
+static mor_code pass(mor_step* k, mor_buffer* contacts, bool rocks, const mor_projection_observer* observer)
 {
     mor_step beside, stout = { .island_count = 0 };
     size_t mark = mor_arena_mark(k->arena);
@@ -203,8 +204,8 @@ static mor_code pass(mor_step* k, mor_buffer* contacts, const mor_projection_obs
         double* dq = mor_arena_alloc(k->arena, (size_t)island->system.dof * sizeof *dq);
         double* p = mor_arena_zero(k->arena, (size_t)island->system.row_count, sizeof *p);
         if (!dq || !p) code = MOR_SYSTEM;
-        if (code || !solve(&beside, island, was_jammed(k, &beside, island), dq, p)) continue;
-        if (mor_turns_far(k->w, island, dq)) {
+        if (code || (!rocks && !solve(&beside, island, was_jammed(k, &beside, island), dq, p))) continue;
+        if (rocks || mor_turns_far(k->w, island, dq)) {
             if (stout.island_count == 0 && !assemble(k, contacts, true, &stout)) code = MOR_SYSTEM;
             if (code) continue;
             in = &stout, island = &stout.islands[i];
@@ -237,13 +238,15 @@ mor_code mor_project_positions(mor_step* k, mor_buffer* contacts, int passes, mo
     mor_code code = MOR_OK;
     double least = INFINITY;
     int idle = 0;
+    bool rocks = false;
     for (int i = 0; i < passes && !code && idle < IDLE; i++) {
         bool open = i > 0 && k->w->joints.count > 0 && mor_world_joint_error(k->w) > JOINT; /* moved, but not closed */
         double worst = worst_violation(k->w, contacts);
         if (!open && !(worst > 1.0)) break;
         idle = worst > 1.0 && !(worst < PROGRESS * least) ? idle + 1 : 0;
         least = mor_min(least, worst);
-        code = pass(k, contacts, observer);
+        if (idle == ROCKING && !rocks) rocks = true, idle = 0, least = INFINITY;
+        code = pass(k, contacts, rocks, observer);
         if (!code) code = detect(k, contacts, error);
     }
     if (code || k->w->joints.count == 0 || !k->projected) return code;
