@@ -24,6 +24,7 @@ _moreau() {
         "run --record") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "run --bpmd") COMPREPLY=($(compgen -f -- "$word")); return ;;
         "run --bpmd-names") COMPREPLY=($(compgen -W 'ours paper' -- "$word")); return ;;
+        "run --bpmd-iterations") return ;;
         "run --time-limit") return ;;
         "run --control") return ;;
         "run --control-timeout") return ;;
@@ -202,7 +203,7 @@ _moreau() {
         "list --plugin") COMPREPLY=($(compgen -f -- "$word")); return ;;
     esac
     case $command in
-        run) options='--formulation --solver --collision --integrator --step --time --steps --set --from --snapshot --at --csv --record --bpmd --bpmd-names --time-limit --control --control-timeout --pace --threads --json --verbose --quiet --plugin --help -h' ;;
+        run) options='--formulation --solver --collision --integrator --step --time --steps --set --from --snapshot --at --csv --record --bpmd --bpmd-names --bpmd-iterations --time-limit --control --control-timeout --pace --threads --json --verbose --quiet --plugin --help -h' ;;
         doctor) options='--time --limit --set --step --time-limit --json --plugin --help -h' ;;
         new) options='--urdf --plugin --help -h' ;;
         solve) options='--kind --solver --all --tol --max-iter --time-limit --solution --trace --json --plugin --help -h' ;;

@@ -41,6 +41,7 @@ complete -c moreau -n '__fish_seen_subcommand_from run' -l csv -r -F -d 'bodies,
 complete -c moreau -n '__fish_seen_subcommand_from run' -l record -r -F -d 'record everything (docs/recording.md)'
 complete -c moreau -n '__fish_seen_subcommand_from run' -l bpmd -r -F -d 'every K-th step as a problem for `moreau compare` (docs/bpmd.md)'
 complete -c moreau -n '__fish_seen_subcommand_from run' -l bpmd-names -x -a 'ours paper' -d 'names and sizes of ours (default), or of Table 2 of the BPMD paper'
+complete -c moreau -n '__fish_seen_subcommand_from run' -l bpmd-iterations -x -d 'most iterations of a step whose errors and contact states are stored (1000; 0: those of the answer alone)'
 complete -c moreau -n '__fish_seen_subcommand_from run' -l time-limit -x -d 'stop after so many seconds on the clock, with exit status 1; default: none'
 complete -c moreau -n '__fish_seen_subcommand_from run' -l control -x -d 'torques come from another process: unix:PATH or fifo:PATH (docs/control-link.md)'
 complete -c moreau -n '__fish_seen_subcommand_from run' -l control-timeout -x -d 'how long it may take to come and to answer (10)'

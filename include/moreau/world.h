@@ -472,6 +472,9 @@ typedef struct mor_solve_stage {
     double coarse;                   /* a larger tolerance for solves that are only looked at; 0: the solver's own */
     struct mor_equations* equations; /* the library's own: the factor of an island that has nothing but equations */
     struct mor_workers* workers;     /* the library's own: threads for one large island; NULL: none */
+    /* the library's own, for those who follow iterates: how unknowns that are not rows of contacts make impulses; NULL:
+     * they are rows, or it is not known */
+    const struct mor_unknowns* unknowns;
 } mor_solve_stage;
 
 typedef struct mor_formulation {

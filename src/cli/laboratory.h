@@ -19,11 +19,19 @@ int mor_cli_hand_over(int argc, char** argv, bool command_needs_it);
 /* The commands of the laboratory, by argv[0]. Never called in moreau. */
 int mor_cli_laboratory(int argc, char** argv);
 
-/* What `run` writes while it runs; NULL paths: not asked for. `paper`: problems in the names of the BPMD paper. In
- * moreau all of these fail with MOR_SYSTEM when they are asked for something. */
+/* Problems of a run: a BPMD file with every `every`-th step. */
+typedef struct mor_cli_problems {
+    const char* path; /* NULL: not asked for */
+    int every;
+    bool paper;     /* in the names of the BPMD paper */
+    int iterations; /* most iterates of a step that are stored */
+} mor_cli_problems;
+
+/* What `run` writes while it runs; NULL paths: not asked for. In moreau all of these fail with MOR_SYSTEM when they are
+ * asked for something. */
 typedef struct mor_cli_recording mor_cli_recording;
-mor_cli_recording* mor_cli_recording_open(const char* recording, const char* problems, int problems_every, bool paper,
-                                          mor_world* world, const mor_scene* scene, mor_error* error);
+mor_cli_recording* mor_cli_recording_open(const char* recording, const mor_cli_problems* problems, mor_world* world,
+                                          const mor_scene* scene, mor_error* error);
 /* MOR_SYSTEM and a sentence as soon as something could not be written. `recording` may be NULL. */
 mor_code mor_cli_recording_state(const mor_cli_recording* recording, mor_error* error);
 /* Writes what is left. `recording` may be NULL. */

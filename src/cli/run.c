@@ -22,6 +22,7 @@ typedef struct arguments {
     mor_cli_sets sets;
     int csv_every, bpmd_every, threads;
     int paper; /* choice of --bpmd-names */
+    int bpmd_iterations;
     double times[MOST_SAMPLES];
     int time_count, steps;
     double end, limit, from_time;
@@ -113,6 +114,9 @@ static const mor_cli_option options[] = {
       .take = take_bpmd, .writes = true },
     { "--bpmd-names", "ours|paper", "names and sizes of ours (default), or of Table 2 of the BPMD paper",
       MOR_CLI_CHOICE, AT(paper), .expected = "ours|paper" },
+    { "--bpmd-iterations", "N",
+      "most iterations of a step whose errors and contact states are stored (1000; 0: those of the answer alone)",
+      MOR_CLI_WHOLE, AT(bpmd_iterations), .max = 1000000, .expected = "a whole number" },
     MOR_CLI_TIME_LIMIT(AT(limit)),
     { "--control", "ADDRESS", "torques come from another process: unix:PATH or fifo:PATH (docs/control-link.md)",
       MOR_CLI_TEXT, AT(control.address) },
@@ -349,7 +353,8 @@ static int prepare(session* s)
     if (a->control.address && !(s->link = mor_control_link_open(&a->control, s->world, &error)))
         return mor_cli_fail(&error);
     if (a->record || a->bpmd) {
-        s->recording = mor_cli_recording_open(a->record, a->bpmd, a->bpmd_every, a->paper, s->world, s->scene, &error);
+        const mor_cli_problems problems = { a->bpmd, a->bpmd_every, a->paper, a->bpmd_iterations };
+        s->recording = mor_cli_recording_open(a->record, &problems, s->world, s->scene, &error);
         if (!s->recording) return mor_cli_fail(&error);
     }
     if (a->csv && !(s->table = mor_cli_table_open(a->csv, a->csv_every, s->world, &error))) return mor_cli_fail(&error);
@@ -412,9 +417,13 @@ static int compare_times(const void* a, const void* b)
 
 int mor_cli_run(int argc, char** argv)
 {
-    arguments a = {
-        .csv_every = 1, .bpmd_every = 1, .threads = 1, .steps = -1, .end = -1.0, .control = { .timeout = 10.0 }
-    };
+    arguments a = { .csv_every = 1,
+                    .bpmd_every = 1,
+                    .bpmd_iterations = 1000,
+                    .threads = 1,
+                    .steps = -1,
+                    .end = -1.0,
+                    .control = { .timeout = 10.0 } };
     int code = mor_cli_parse(&command, argc, argv, &a);
     if (code) return code;
     if (!a.scene) return mor_cli_usage("run", "which scene?");

@@ -20,6 +20,7 @@
 #include "formulation/gauss.h"
 
 #include "formulation/step_problem.h"
+#include "formulation/unknowns.h"
 #include "linalg/dense.h"
 #include "problem/convert.h"
 #include "problem/step.h"
@@ -255,6 +256,12 @@ void mor_gauss_store(const mor_gauss* g, const double* p, double* impulses)
     }
 }
 
+static void impulses_of(const mor_unknowns* unknowns, const double* z, double* p, mor_arena* arena)
+{
+    (void)arena;
+    mor_gauss_expand(unknowns->data, z, p);
+}
+
 mor_report mor_gauss_solve(mor_gauss* g, const double* extra, mor_solve_stage* stage, bool warm, double* z)
 {
     const mor_step_form* f = &g->problem.step;
@@ -305,7 +312,10 @@ mor_report mor_gauss_solve(mor_gauss* g, const double* extra, mor_solve_stage* s
                        .C = { .storage = MOR_SPARSE, .rows = rows, .cols = n, .x = x, .p = p, .i = column },
                        .c_lower = c_lower,
                        .c_upper = c_upper };
+    const mor_unknowns unknowns = { &g->problem, impulses_of, g };
+    stage->unknowns = &unknowns;
     mor_report report = stage->solve(stage, &qp, warm, z);
+    stage->unknowns = NULL;
     mor_arena_release(g->arena, mark);
     return report;
 }

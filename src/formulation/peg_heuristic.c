@@ -23,6 +23,7 @@
 #include "formulation/peg_planes.h"
 #include "formulation/registry.h"
 #include "formulation/step_problem.h"
+#include "formulation/unknowns.h"
 #include "problem/cone.h"
 
 #include <math.h>
@@ -96,6 +97,7 @@ typedef struct lcp {
     double *A, *q, *z, *bias;
     term *row, *less; /* row r of the LCP reads `row` (minus `less`) of nu; column r puts `row` into nu */
     bool* pushes;
+    int* row_of; /* rows of the primaries as a STEP -> rows of the system */
 } lcp;
 
 /* Groups by number, in the order of their first contact, without the contacts in `drop`; false: out of memory. */
@@ -193,6 +195,35 @@ static void write_products(lcp* k)
         }
 }
 
+/* Impulses of all rows of the system: those of the primaries are not zero. */
+static void expand(const lcp* k, const double* z, double* impulses)
+{
+    memset(impulses, 0, (size_t)k->s->row_count * sizeof *impulses);
+    for (int j = 0; j < k->n; j++) {
+        if (!k->pushes[j]) continue;
+        const mor_block* b = &k->s->blocks[k->sorted[k->row[j].contact].block];
+        for (int d = 0; d < b->dim; d++) impulses[b->row + d] += z[j] * k->row[j].value[d];
+    }
+}
+
+static void impulses_of(const mor_unknowns* unknowns, const double* z, double* p, mor_arena* arena)
+{
+    const lcp* k = unknowns->data;
+    size_t mark = mor_arena_mark(arena);
+    double* all = mor_arena_alloc(arena, ((size_t)k->s->row_count + 1) * sizeof *all);
+    if (all) expand(k, z, all);
+    for (int i = 0; i < unknowns->step->size; i++) p[i] = all ? all[k->row_of[i]] : 0.0;
+    mor_arena_release(arena, mark);
+}
+
+/* The primaries as a STEP; false: out of memory. */
+static bool primaries(lcp* k, mor_arena* arena, mor_problem* step)
+{
+    bool* keep = mor_arena_zero(arena, (size_t)k->s->block_count + 1, sizeof *keep);
+    for (int g = 0; keep && g < k->groups; g++) keep[k->sorted[k->start[g]].block] = true;
+    return keep && mor_step_problem(k->s, k->s->directions, k->bias, keep, arena, step, &k->row_of);
+}
+
 /* Solves the step without the contacts in `drop`. */
 static mor_report solve_without(const mor_system* s, const bool* drop, mor_solve_stage* stage, mor_answer* answer)
 {
@@ -206,13 +237,13 @@ static mor_report solve_without(const mor_system* s, const bool* drop, mor_solve
     mor_problem problem = {
         .form = MOR_LCP, .size = k.n, .A = { .storage = MOR_DENSE, .rows = k.n, .cols = k.n, .x = k.A }, .b = k.q
     };
+    mor_problem step;
+    const mor_unknowns unknowns = { &step, impulses_of, &k };
+    if (!primaries(&k, stage->arena, &step)) return mor_report_no_memory();
+    stage->unknowns = &unknowns;
     mor_report report = stage->solve(stage, &problem, false, k.z);
-    memset(answer->impulses, 0, (size_t)s->row_count * sizeof(double));
-    for (int j = 0; j < k.n; j++) {
-        if (!k.pushes[j]) continue;
-        const mor_block* b = &s->blocks[k.sorted[k.row[j].contact].block];
-        for (int d = 0; d < b->dim; d++) answer->impulses[b->row + d] += k.z[j] * k.row[j].value[d];
-    }
+    stage->unknowns = NULL;
+    expand(&k, k.z, answer->impulses);
     mor_system_velocity(s, answer->impulses, answer->nu);
     return report;
 }

@@ -22,6 +22,7 @@
 #include "base/elementary.h"
 #include "formulation/step_problem.h"
 #include "formulation/registry.h"
+#include "formulation/unknowns.h"
 #include "problem/convert.h"
 
 #include <math.h>
@@ -96,6 +97,22 @@ mor_report mor_stewart_trinkle_solve(const mor_system* s, int directions, mor_so
     return other;
 }
 
+/* The way from the papers' forms back to impulses. */
+typedef struct way_back {
+    const mor_conversion *first, *second; /* second: NULL for the mixed LCP */
+} way_back;
+
+static void impulses_of(const mor_unknowns* unknowns, const double* z, double* p, mor_arena* arena)
+{
+    const way_back* w = unknowns->data;
+    size_t mark = mor_arena_mark(arena), n = (size_t)mor_problem_unknowns(&w->first->to);
+    double* middle = w->second ? mor_arena_zero(arena, n + 1, sizeof *middle) : NULL;
+    if (w->second && middle) w->second->back(w->second, z, middle, arena);
+    if (!w->second || middle) w->first->back(w->first, middle ? middle : z, p, arena);
+    else memset(p, 0, (size_t)unknowns->step->size * sizeof *p);
+    mor_arena_release(arena, mark);
+}
+
 /* The same step handed over in one of the papers' forms. */
 static mor_report solve_converted(const mor_system* s, const double* bias, int form, mor_solve_stage* stage,
                                   mor_answer* answer)
@@ -116,12 +133,14 @@ static mor_report solve_converted(const mor_system* s, const double* bias, int f
         return report;
     }
     const mor_problem* problem = form == FORM_LCP ? &second.to : &first.to;
+    const way_back way = { &first, form == FORM_LCP ? &second : NULL };
+    const mor_unknowns unknowns = { &step, impulses_of, &way };
     double* z = mor_arena_zero(stage->arena, (size_t)mor_problem_unknowns(problem), sizeof *z);
-    double* middle = mor_arena_zero(stage->arena, (size_t)mor_problem_unknowns(&first.to), sizeof *middle);
-    if (!z || !middle) return mor_report_no_memory();
+    if (!z) return mor_report_no_memory();
+    stage->unknowns = &unknowns;
     report = stage->solve(stage, problem, false, z);
-    if (form == FORM_LCP) second.back(&second, z, middle, stage->arena);
-    first.back(&first, form == FORM_LCP ? middle : z, answer->impulses, stage->arena);
+    stage->unknowns = NULL;
+    impulses_of(&unknowns, z, answer->impulses, stage->arena);
     mor_conversion_destroy(&second);
     mor_conversion_destroy(&first);
     mor_system_velocity(s, answer->impulses, answer->nu);

@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "formulation/contact_view.h"
 #include "formulation/registry.h"
 #include "formulation/step_problem.h"
 #include "io/bpmd/bpmd.h"
@@ -112,15 +113,17 @@ typedef struct solve_user {
     const mor_solver* solver;
     double tol;
     mor_trace* trace;
-    mor_lab_run* run;           /* times and iterations add up here */
-    mor_iterations* iterations; /* of this island; NULL: not kept */
-    const mor_system* system;   /* of this island; NULL: a stored problem */
-    const int* order;           /* the frame's contact behind each of the world's */
+    mor_lab_run* run;             /* times and iterations add up here */
+    mor_iterations* iterations;   /* of this island; NULL: not kept */
+    const mor_system* system;     /* of this island; NULL: a stored problem */
+    const int* order;             /* the frame's contact behind each of the world's */
+    const mor_unknowns* unknowns; /* of the problem at work */
 } solve_user;
 
 typedef struct keeper {
     const solve_user* u;
     const mor_problem* problem;
+    mor_contact_view view;
     mor_arena* arena;
 } keeper;
 
@@ -130,14 +133,17 @@ static double user_error(const mor_lab* lab, const mor_problem* p, const double*
 }
 
 /* The contacts that the problem of this island tells, and their numbers in the frame. */
-static void begin_iterations(const solve_user* u, const mor_problem* p)
+static void begin_iterations(keeper* k)
 {
+    const solve_user* u = k->u;
     mor_iterations* all = u->iterations;
-    all->size = mor_problem_unknowns(p);
-    all->contacts = mor_judge_contact_count(p);
-    if (!u->system || u->system->contact_count != all->contacts || !u->order) return;
+    all->size = mor_problem_unknowns(k->problem);
+    if (!mor_contact_view_make(&k->view, u->system, k->problem, u->unknowns, k->arena)) k->view.count = 0;
+    all->contacts = k->view.count;
+    if (!k->view.contact || !u->order) return;
     all->contact = malloc(((size_t)all->contacts + 1) * sizeof *all->contact);
-    for (int c = 0; all->contact && c < all->contacts; c++) all->contact[c] = u->order[u->system->contacts[c].contact];
+    for (int c = 0; all->contact && c < all->contacts; c++)
+        all->contact[c] = u->order[u->system->contacts[k->view.contact[c]].contact];
 }
 
 /* Told of every iteration of a followed run. */
@@ -154,7 +160,7 @@ static void keep_iterate(void* user, const mor_trace_line* from, const double* z
                          .open = -1 };
     size_t mark = mor_arena_mark(k->arena);
     mor_contact_verdict* v = mor_arena_alloc(k->arena, ((size_t)all->contacts + 1) * sizeof *v);
-    if (v && all->contacts && mor_judge_contacts(k->problem, z, v, k->arena) == all->contacts) {
+    if (v && all->contacts && mor_contact_view_judge(&k->view, z, &line.residual, v, k->arena)) {
         line.sticking = line.sliding = line.open = 0;
         for (int c = 0; c < all->contacts; c++)
             ++*(v[c].state == MOR_CONTACT_STICKS ? &line.sticking
@@ -184,12 +190,12 @@ static mor_report timed_solve(const solve_user* u, const mor_problem* problem, b
     o.cpu_time = true;
     o.warm = warm;
     if (u->trace) {
-        keeper k = { u, problem, arena };
+        keeper k = { .u = u, .problem = problem, .arena = arena };
         o.trace = u->trace;
         /* of the run before: the judge of every iterate would cost more than the solver */
         if (!u->iterations) u->trace->every = 1 + u->run->iterations / TRACE_SAMPLES;
         if (u->iterations && !u->iterations->size) {
-            begin_iterations(u, problem);
+            begin_iterations(&k);
             u->trace->each = keep_iterate, u->trace->user = &k;
         }
         o.max_iter = TRACE_ITERATIONS < u->solver->max_iter || u->solver->max_iter <= 0 ? TRACE_ITERATIONS : 0;
@@ -233,7 +239,8 @@ static void merge_report(mor_lab_run* run, const mor_report* r, double error)
 
 static mor_report run_solver(mor_solve_stage* stage, const mor_problem* problem, bool warm, double* z)
 {
-    const solve_user* u = stage->user;
+    solve_user* u = stage->user;
+    u->unknowns = stage->unknowns;
     mor_report report = timed_solve(u, problem, warm && u->lab->options.warm, z, stage->arena);
     if (!u->trace) {
         merge_report(u->run, &report, mor_judge_error(problem, &report.residual));

@@ -69,7 +69,7 @@ mor_code mor_dataset_build(const char* folder, const mor_family* family, double 
     remove(work);
     if (!code && !(r = mor_bpmd_record(work, w, scene, family->third, error))) code = MOR_SYSTEM;
     if (w) mor_world_set_interrupt(w, stop);
-    if (r) mor_bpmd_record_range(r, 2, 3 * family->third + 1);
+    if (r) mor_bpmd_record_range(r, 2, 3 * family->third + 1), mor_bpmd_record_iterations(r, MOR_BPMD_ITERATIONS);
     for (int k = 0; k < 3 * family->third + 1 && !code; k++) {
         mor_step_report report;
         code = mor_world_step(w, &report, error);

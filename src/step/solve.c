@@ -59,6 +59,7 @@ static mor_report run_solver(mor_solve_stage* stage, const mor_problem* problem,
     o.time_limit = own->time_limit;
     o.interrupt = u->world->interrupt;
     o.warm = warm;
+    o.trace = u->island->trace;
     mor_report report = u->whole ? mor_solve_untimed(u->solver, u->options, problem, &o, z, stage->arena)
                                  : mor_solve(u->solver, u->options, problem, &o, z, stage->arena);
     u->island->solve_time += report.time_s;
@@ -79,7 +80,7 @@ static void solve_with(const mor_step* k, mor_island* island, const mor_solver* 
         if (island->equations && strcmp(solver->name, "auto") == 0) /* it would take the answer as it is */
             mor_equations_accept(island->equations, mor_min(EXACT, w->solver_options.tol));
     }
-    mor_solve_stage stage = { run_solver, arena, &user, 0.0, island->equations, workers };
+    mor_solve_stage stage = { run_solver, arena, &user, 0.0, island->equations, workers, NULL };
     size_t mark = mor_arena_mark(arena);
     island->report =
         w->on_solve ? w->on_solve(w->on_solve_data, &island->system, &stage, &island->answer)

@@ -343,4 +343,5 @@ def main():
     print(f"{count} problems ({papers} in the paper's layout, {jointed} with joints): answers miss the law by at most {worst_answer:.1e} m/s, {same} of {answers} are the one found here; {iterates} iterates of {len(seen)} methods: measures differ by at most {worst_measure:.1e}")
 
 
-main()
+if __name__ == "__main__":
+    main()

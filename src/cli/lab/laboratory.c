@@ -110,8 +110,8 @@ static void tell_visuals(const mor_scene* scene)
     mor_visuals_free(visuals);
 }
 
-mor_cli_recording* mor_cli_recording_open(const char* recording, const char* problems, int problems_every, bool paper,
-                                          mor_world* world, const mor_scene* scene, mor_error* error)
+mor_cli_recording* mor_cli_recording_open(const char* recording, const mor_cli_problems* problems, mor_world* world,
+                                          const mor_scene* scene, mor_error* error)
 {
     mor_cli_recording* r = calloc(1, sizeof *r);
     if (!r) {
@@ -124,9 +124,11 @@ mor_cli_recording* mor_cli_recording_open(const char* recording, const char* pro
         good = r->recording && mor_world_add_observer(world, mor_recorder_observe, r->recording, error) == MOR_OK;
         if (good && scene) tell_visuals(scene);
     }
-    if (good && problems) {
-        r->problems = (paper ? mor_bpmd_record_paper : mor_bpmd_record)(problems, world, scene, problems_every, error);
+    if (good && problems->path) {
+        r->problems = (problems->paper ? mor_bpmd_record_paper : mor_bpmd_record)(problems->path, world, scene,
+                                                                                  problems->every, error);
         good = r->problems != NULL;
+        if (good) mor_bpmd_record_iterations(r->problems, problems->iterations);
     }
     if (good) return r;
     mor_cli_recording_close(r, NULL);

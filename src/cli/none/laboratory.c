@@ -79,10 +79,10 @@ int mor_cli_laboratory(int argc, char** argv)
     return mor_cli_fail(&error);
 }
 
-mor_cli_recording* mor_cli_recording_open(const char* recording, const char* problems, int problems_every, bool paper,
-                                          mor_world* world, const mor_scene* scene, mor_error* error)
+mor_cli_recording* mor_cli_recording_open(const char* recording, const mor_cli_problems* problems, mor_world* world,
+                                          const mor_scene* scene, mor_error* error)
 {
-    (void)recording, (void)problems, (void)problems_every, (void)paper, (void)world, (void)scene;
+    (void)recording, (void)problems, (void)world, (void)scene;
     absent(error);
     return NULL;
 }

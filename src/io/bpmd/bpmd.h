@@ -77,6 +77,19 @@ typedef struct mor_bpmd_tree {
     int q, q_count;   /* in the frame's q: base position, quaternion (floating), joints */
 } mor_bpmd_tree;
 
+/* What a line of iterates holds: the number within its solve; the totals of eqs. 16 and 17 of the paper; the natural
+ * map; largest errors of a contact; slip speed times friction impulse (docs/notation.md). */
+enum {
+    MOR_BPMD_ITERATION,
+    MOR_BPMD_FB,
+    MOR_BPMD_CCK,
+    MOR_BPMD_NATURAL,
+    MOR_BPMD_NORMAL,
+    MOR_BPMD_FRICTION,
+    MOR_BPMD_POWER,
+    MOR_BPMD_MEASURES
+};
+
 typedef struct mor_bpmd_frame {
     char name[64];
     int step;
@@ -112,6 +125,11 @@ typedef struct mor_bpmd_frame {
     double velocity_error;
     /* the stored answer: sums over the islands, largest (docs/notation.md) */
     double total_fb, total_cck, natural, friction_power, normal_error, friction_error;
+    /* Every iterate of the run that stored it, the answer last; one line without --bpmd-iterations. Islands together:
+     * one that has ended stays as it is. */
+    int line_count;
+    double* lines;          /* line_count x MOR_BPMD_MEASURES */
+    signed char* states;    /* line_count x contact_count: 1 sticks, 0 slides, -1 open, -2 not told */
     char stored_by[64];     /* not "": impulses are those of another program, under this name */
     bool stored_velocities; /* they are not impulses but the velocities of the bodies at the end */
     char notes[3000];       /* what the reader found to deviate from the format, a line each, with the dataset's path */
@@ -140,6 +158,11 @@ mor_bpmd_recorder* mor_bpmd_record_paper(const char* path, mor_world* world, con
 /* Keeps only steps in [from, to] and writes them all at the end, so that the bytes do not depend on the speed of the
  * machine. */
 void mor_bpmd_record_range(mor_bpmd_recorder* recorder, int from, int to);
+/* Keeps up to `most` iterates of every step that is written, the answer among them (0: the answer alone): their
+ * errors and the state of every contact, at most MOR_BPMD_STATES of these per frame. Judging an iterate costs about a
+ * sweep. */
+enum { MOR_BPMD_ITERATIONS = 1000, MOR_BPMD_STATES = 4000000 };
+void mor_bpmd_record_iterations(mor_bpmd_recorder* recorder, int most);
 /* MOR_OK, or the first failure so far. */
 mor_code mor_bpmd_state(const mor_bpmd_recorder* recorder, mor_error* error);
 /* Writes what is left. Any error since the opening is told here. */
@@ -205,9 +228,15 @@ typedef struct mor_bpmd_joint_rows {
     bool has_free; /* one-dof joints: the row of the coordinate */
     double free[12];
 } mor_bpmd_joint_rows;
+typedef struct mor_bpmd_lines { /* iterates of one island (bpmd_follow.c) */
+    int count, capacity, contacts;
+    double* values;      /* count x MOR_BPMD_MEASURES */
+    signed char* states; /* count x contacts */
+} mor_bpmd_lines;
 typedef struct mor_bpmd_start {
     double *bias, *guess; /* of one island, as handed to the formulation last */
     int rows;
+    mor_bpmd_lines lines; /* of the solves since then */
 } mor_bpmd_start;
 typedef struct mor_bpmd_before {
     mor_bpmd_body* bodies; /* in world order */
@@ -225,6 +254,11 @@ mor_code mor_bpmd_capture_trees(const mor_world* world, mor_bpmd_before* before)
 /* What an island is solved from. */
 void mor_bpmd_capture_start(const mor_world* world, const mor_system* system, const mor_answer* answer,
                             mor_bpmd_before* before);
+/* The formulation's step on an island, `most` of its iterates followed into `before`. */
+mor_report mor_bpmd_follow(const mor_world* world, const mor_system* system, mor_solve_stage* stage, mor_answer* answer,
+                           int most, mor_bpmd_before* before);
+/* Lines of all islands into the frame, whose contacts and errors of the answer are there. */
+mor_code mor_bpmd_capture_lines(const mor_world* world, const mor_bpmd_before* before, mor_bpmd_frame* frame);
 void mor_bpmd_before_clear(mor_bpmd_before* before);
 /* The frame of a step that has been made: what mor_bpmd_world inverts. */
 mor_code mor_bpmd_capture(const mor_world* world, const mor_bpmd_before* before, mor_bpmd_frame* frame);

@@ -5,12 +5,13 @@
  *                            quaternion (4 n_b, real part first) velocities (6 n_b)
  *   bilateral constraints/   pairs rows violations jacobians (rows x 12) bounds (forces)
  *   unilateral constraints/  gap pairs mu (n_c x 2) normals (away from body 1) points (from the centre of body 1)
- *   solutions/               solution (6 n_b: velocities at the end) iterations total_error (FB) total_error_cck
- *                            normal_error friction_error stick (1 sticks, 0 slides, -1 open) impulses (n_c x 3)
+ *   solutions/               solution (6 n_b: velocities at the end) iterations impulses (n_c x 3)
+ *                            total_error (FB) total_error_cck normal_error friction_error (iter: one per iteration)
+ *                            stick (iter x n_c: 1 sticks, 0 slides, -1 open, -2 not told)
  *
  * friction_error is what the paper calls so: slip speed times friction, here impulse, summed over the contacts [J].
- * Errors are those of the answer; per iteration they are in the files of `compare --iterations`. What the paper has no
- * name for (free velocities, restitution, exact geometry, trees) is not there; worlds with trees are refused.
+ * The last line is the answer; how many there are is for --bpmd-iterations to say (bpmd_follow.c). What the paper has
+ * no name for (free velocities, restitution, exact geometry, trees) is not there; worlds with trees are refused.
  *
  * Y. Lu, J. Williams, J. Trinkle, C. Lacoursiere (2014), Table 2. */
 #include <math.h>
@@ -107,20 +108,13 @@ static void put_solution(mor_bpmd_writer* w, const mor_bpmd_frame* f)
     mor_bpmd_put(w, "solutions/solution", MOR_H5_DOUBLE, 6 * (size_t)f->body_count, 1);
     for (size_t i = 0; i < n; i++) memcpy(w->table + 3 * i, f->contacts[i].impulse, sizeof f->contacts[i].impulse);
     mor_bpmd_put(w, "solutions/impulses", MOR_H5_DOUBLE, n, 3);
-    const struct {
-        const char* name;
-        double value;
-    } numbers[] = { { "solutions/iterations", f->iterations },
-                    { "solutions/total_error", f->total_fb },
-                    { "solutions/total_error_cck", f->total_cck },
-                    { "solutions/normal_error", f->normal_error },
-                    { "solutions/friction_error", f->friction_power } };
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        w->table[0] = numbers[i].value;
-        mor_bpmd_put(w, numbers[i].name, MOR_H5_DOUBLE, 1, 1);
-    }
-    for (size_t i = 0; i < n; i++) w->integers[i] = f->contacts[i].stick;
-    mor_bpmd_put(w, "solutions/stick", MOR_H5_INT, n, 1);
+    static const char* const measures[MOR_BPMD_MEASURES] = { [MOR_BPMD_FB] = "total_error",
+                                                             [MOR_BPMD_CCK] = "total_error_cck",
+                                                             [MOR_BPMD_NORMAL] = "normal_error",
+                                                             [MOR_BPMD_POWER] = "friction_error" };
+    w->table[0] = f->iterations;
+    mor_bpmd_put(w, "solutions/iterations", MOR_H5_DOUBLE, 1, 1);
+    mor_bpmd_put_lines(w, f, "solutions", measures);
 }
 
 void mor_bpmd_put_paper(mor_bpmd_writer* w, const mor_bpmd_frame* f)

@@ -21,6 +21,8 @@ struct mor_bpmd_recorder {
     mor_user_stage user; /* the user stage that was there */
     void* user_data;
     int every, from, to;
+    int iterations; /* most that are kept of a step */
+    bool following; /* those of this step */
     mor_bpmd_before before;
     mor_formulation_stage solve; /* the solve stage that was there */
     void* solve_data;
@@ -54,10 +56,17 @@ static bool takes_long(const mor_bpmd_recorder* r)
     return r->waiting_count * r->seconds_each > fmax(2.0, 0.25 * r->spent) && r->due < INFINITY;
 }
 
+/* Is a step written? Counted from 1. */
+static bool is_wanted(const mor_bpmd_recorder* r, int step)
+{
+    return step >= r->from && step <= r->to && (step - 1) % r->every == 0;
+}
+
 static void before_step(void* user, mor_world* world)
 {
     mor_bpmd_recorder* r = user;
     if (r->user) r->user(r->user_data, world);
+    r->following = r->iterations > 0 && is_wanted(r, r->world->step + 1);
     if (mor_bpmd_capture_bodies(world, &r->before) && !r->error.code)
         mor_fail(&r->error, MOR_SYSTEM, "%s: out of memory", r->path);
 }
@@ -69,6 +78,7 @@ static mor_report at_solve(void* user, const mor_system* system, mor_solve_stage
     mor_bpmd_recorder* r = user;
     const mor_world* w = r->world;
     mor_bpmd_capture_start(w, system, answer, &r->before);
+    if (r->following && !r->solve) return mor_bpmd_follow(w, system, stage, answer, r->iterations, &r->before);
     return r->solve ? r->solve(r->solve_data, system, stage, answer)
                     : mor_impact_step(w->formulation, w->formulation_options, system, stage, answer);
 }
@@ -76,9 +86,7 @@ static mor_report at_solve(void* user, const mor_system* system, mor_solve_stage
 static void after_step(void* user, const mor_world* world, const mor_step_report* report)
 {
     mor_bpmd_recorder* r = user;
-    if (!r->world || r->error.code || report->step < r->from || report->step > r->to ||
-        (report->step - 1) % r->every != 0)
-        return;
+    if (!r->world || r->error.code || !is_wanted(r, report->step)) return;
     if (r->waiting_count == r->waiting_capacity) {
         int capacity = r->waiting_capacity ? 2 * r->waiting_capacity : 16;
         mor_bpmd_frame* grown = realloc(r->waiting, (size_t)capacity * sizeof *grown);
@@ -98,7 +106,8 @@ static void after_step(void* user, const mor_world* world, const mor_step_report
     }
     r->waiting_count++;
     r->waiting_bytes += (size_t)f->body_count * sizeof *f->bodies + (size_t)f->contact_count * sizeof *f->contacts +
-                        (size_t)f->row_count * sizeof *f->rows;
+                        (size_t)f->row_count * sizeof *f->rows +
+                        (size_t)f->line_count * (MOR_BPMD_MEASURES * sizeof *f->lines + (size_t)f->contact_count);
     if (mor_clock() >= r->due || r->waiting_bytes > MOST_BYTES || takes_long(r)) flush(r);
 }
 
@@ -178,6 +187,8 @@ void mor_bpmd_record_range(mor_bpmd_recorder* r, int from, int to)
     r->to = to;
     r->due = INFINITY;
 }
+
+void mor_bpmd_record_iterations(mor_bpmd_recorder* r, int most) { r->iterations = most; }
 
 mor_code mor_bpmd_state(const mor_bpmd_recorder* r, mor_error* error)
 {

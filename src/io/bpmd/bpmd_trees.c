@@ -32,6 +32,8 @@ void mor_bpmd_before_clear(mor_bpmd_before* b)
     for (int i = 0; i < b->island_room; i++) {
         free(b->islands[i].bias);
         free(b->islands[i].guess);
+        free(b->islands[i].lines.values);
+        free(b->islands[i].lines.states);
     }
     free(b->islands);
     free(b->bodies);
@@ -152,7 +154,7 @@ mor_code mor_bpmd_capture_trees(const mor_world* w, mor_bpmd_before* b)
         memset(b->islands + b->island_room, 0, (size_t)(w->tree_count - b->island_room) * sizeof *b->islands);
         b->island_room = w->tree_count;
     }
-    for (int i = 0; i < b->island_room; i++) b->islands[i].rows = 0;
+    for (int i = 0; i < b->island_room; i++) b->islands[i].rows = b->islands[i].lines.count = 0;
     if (w->robot_count == 0 && w->joints.count == 0) return MOR_OK;
     size_t mass = 0, joints = (size_t)w->joints.count, jacobian = 0;
     int q = 0;
@@ -206,7 +208,7 @@ void mor_bpmd_capture_start(const mor_world* w, const mor_system* s, const mor_a
     if (index < 0 || index >= b->island_room || s->row_count == 0) return;
     mor_bpmd_start* start = &b->islands[index];
     size_t n = (size_t)s->row_count;
-    start->rows = 0;
+    start->rows = start->lines.count = 0;
     if (!resize(&start->bias, n, sizeof(double)) || !resize(&start->guess, n, sizeof(double))) return;
     memcpy(start->bias, s->bias, n * sizeof(double));
     memcpy(start->guess, answer->impulses, n * sizeof(double));

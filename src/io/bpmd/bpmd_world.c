@@ -20,12 +20,12 @@
 
 void mor_bpmd_frame_clear(mor_bpmd_frame* frame)
 {
-    void* const arrays[] = { frame->bodies,        frame->contacts,  frame->trees,
-                             frame->constraints,   frame->rows,      frame->columns,
-                             frame->values,        frame->mass,      frame->nu,
-                             frame->nu_free,       frame->nu_new,    frame->q,
-                             frame->link_jacobian, frame->contact_p, frame->contact_columns,
-                             frame->contact_values };
+    void* const arrays[] = { frame->bodies,         frame->contacts,  frame->trees,
+                             frame->constraints,    frame->rows,      frame->columns,
+                             frame->values,         frame->mass,      frame->nu,
+                             frame->nu_free,        frame->nu_new,    frame->q,
+                             frame->link_jacobian,  frame->contact_p, frame->contact_columns,
+                             frame->contact_values, frame->lines,     frame->states };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
     memset(frame, 0, sizeof *frame);
 }
@@ -187,6 +187,7 @@ mor_code mor_bpmd_capture(const mor_world* w, const mor_bpmd_before* start, mor_
     capture_answer(w, start, f);
     capture_free(w, f);
     mor_code code = mor_bpmd_capture_rows(w, start, f);
+    if (!code) code = mor_bpmd_capture_lines(w, start, f);
     if (code) {
         mor_bpmd_frame_clear(f);
         return code;

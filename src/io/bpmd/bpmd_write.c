@@ -33,7 +33,10 @@ static const char* const conventions[][2] = {
       "free_velocities + M^-1 J' impulses with masses and free_inertia_tensors (world axes)" },
     { "action", "impulses act at the middle of points and points_2 if both lie on one normal (to 1e-9 m), else at the "
                 "point of each body; with opposite signs on the two bodies" },
-    { "stick", "1 sticks (slip below 1e-6 m/s), 0 slides, -1 open (no normal impulse)" },
+    { "stick", "1 sticks (slip below 1e-6 m/s), 0 slides, -1 open (no normal impulse), -2 not told; rows: iterations, "
+               "columns: contacts; the last row is the answer" },
+    { "errors", "one number per iteration, the last is the answer; iteration: its number, counted anew in every solve "
+                "of the step; pairs and units: docs/notation.md" },
     { "normals", "from body 1 to body 2" },
     { "points", "on body 1; points_2 on body 2" },
     { "gaps", "positive apart, negative in penetration" },
@@ -162,28 +165,29 @@ static void put_bodies(writer* w, const mor_bpmd_frame* f)
 #undef EACH
 }
 
-/* Errors of the stored answer (docs/notation.md) and the state of every contact in it. */
-static void put_errors(writer* w, const mor_bpmd_frame* f, const char* name)
+void mor_bpmd_put_lines(writer* w, const mor_bpmd_frame* f, const char* name, const char* const* names)
 {
-    const struct {
-        const char* name;
-        double value;
-    } errors[] = { { "total_error_fb", f->total_fb },
-                   { "total_error_cck", f->total_cck },
-                   { "natural", f->natural },
-                   { "normal_error", f->normal_error },
-                   { "friction_error", f->friction_error },
-                   { "friction_power", f->friction_power } };
-    char path[160];
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
-        snprintf(path, sizeof path, "%s/%s", name, errors[i].name);
-        w->table[0] = errors[i].value;
-        mor_bpmd_put(w, path, MOR_H5_DOUBLE, 1, 1);
+    const double one[MOR_BPMD_MEASURES] = { f->iterations,   f->total_fb,       f->total_cck,     f->natural,
+                                            f->normal_error, f->friction_error, f->friction_power };
+    size_t lines = f->lines ? (size_t)f->line_count : 1, contacts = (size_t)f->contact_count;
+    const double* values = f->lines ? f->lines : one;
+    char path[160], full[PATH_ROOM];
+    for (int m = 0; m < MOR_BPMD_MEASURES; m++) {
+        if (!names[m]) continue;
+        snprintf(path, sizeof path, "%s/%s", name, names[m]);
+        for (size_t k = 0; k < lines; k++) w->table[k] = values[k * MOR_BPMD_MEASURES + (size_t)m];
+        mor_bpmd_put(w, path, MOR_H5_DOUBLE, lines, 1);
     }
-    for (int i = 0; i < f->contact_count; i++) w->integers[i] = f->contacts[i].stick;
-    snprintf(path, sizeof path, "%s/stick", name);
-    mor_bpmd_put(w, path, MOR_H5_INT, (size_t)f->contact_count, 1);
+    if (w->code) return;
+    size_t dims[2] = { lines, contacts };
+    signed char* states = f->states ? f->states : (signed char*)w->integers;
+    for (size_t c = 0; !f->states && c < contacts; c++) states[c] = (signed char)f->contacts[c].stick;
+    snprintf(full, sizeof full, "%s/%s/stick", w->group, name);
+    w->code = mor_h5_write(w->h5, full, MOR_H5_BYTE, 2, dims, states, w->error);
 }
+
+static const char* const measures[MOR_BPMD_MEASURES] = { "iteration",    "total_error_fb", "total_error_cck", "natural",
+                                                         "normal_error", "friction_error", "friction_power" };
 
 static void put_contacts(writer* w, const mor_bpmd_frame* f)
 {
@@ -233,7 +237,7 @@ static void put_contacts(writer* w, const mor_bpmd_frame* f)
     scalar(w, path, f->iterations);
     snprintf(path, sizeof path, "%s/velocity_error", name);
     scalar(w, path, f->velocity_error);
-    put_errors(w, f, name);
+    mor_bpmd_put_lines(w, f, name, measures);
     snprintf(full, sizeof full, "%s/%s", w->group, name);
     if (!w->code) w->code = mor_h5_set_text(w->h5, full, "status", mor_status_name((mor_status)f->status), w->error);
     if (!w->code) w->code = mor_h5_set_text(w->h5, full, "formulation", f->formulation, w->error);
@@ -337,11 +341,12 @@ static mor_code put_frame(mor_h5* h5, const mor_bpmd_frame* f, int number, mor_e
     snprintf(name, sizeof name, "/mbs_frame%06d", number);
     size_t most = 9 * ((size_t)f->body_count + 1), second = 6 * ((size_t)f->contact_count + 1);
     size_t third = 12 * ((size_t)f->row_count + 1), fourth = 2 * ((size_t)f->constraint_count + 1),
-           fifth = (size_t)f->tree_count + 1;
+           fifth = (size_t)f->tree_count + 1, sixth = (size_t)f->line_count + 1;
     if (second > most) most = second;
     if (third > most) most = third;
     if (fourth > most) most = fourth;
     if (fifth > most) most = fifth;
+    if (sixth > most) most = sixth;
     writer w = { .h5 = h5,
                  .group = name,
                  .error = error,

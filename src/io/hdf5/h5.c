@@ -70,6 +70,8 @@ void mor_h5_close_spaces(hid_t a, hid_t b)
 hid_t mor_h5_memory_type(mor_h5_type type)
 {
     switch (type) {
+    case MOR_H5_BYTE:
+        return H5T_NATIVE_INT8;
     case MOR_H5_INT:
         return H5T_NATIVE_INT32;
     case MOR_H5_LONG:

@@ -14,6 +14,7 @@
 #define MOR_H5_RANK 4
 
 typedef enum mor_h5_type {
+    MOR_H5_BYTE,  /* int8_t */
     MOR_H5_INT,   /* int32_t */
     MOR_H5_LONG,  /* int64_t */
     MOR_H5_ULONG, /* uint64_t */
