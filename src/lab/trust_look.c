@@ -246,6 +246,7 @@ static void say_friction(mor_trust* t, const mor_trust_record* const* records, i
     for (int i = first; i < first + 4; i++) {
         const mor_trust_run* r = &t->runs[i];
         bool small = fabs(r->value - 1.0) < 0.1;
+        if (t->horizon < t->end && r->agrees_until >= t->horizon) continue; /* any change ends otherwise then */
         if (small && r->error_at[MOR_TRUST_SAMPLES] > error) error = r->error_at[MOR_TRUST_SAMPLES];
         if (r->outcome && (!worst || fabs(r->value - 1.0) < fabs(worst->value - 1.0))) worst = r, at = i;
     }
@@ -283,11 +284,24 @@ static void say_outcomes(mor_trust* t)
     say(t, ". ");
 }
 
+/* The smallest change after which runs end otherwise, where places alone do not tell: heads or tails. */
+static void say_chance(mor_trust* t)
+{
+    int i = 0;
+    while (i < t->level_count && t->levels[i].other == 0) i++;
+    if (i == t->level_count || t->horizon < t->end) return;
+    bool places = t->levels[i].until < t->end;
+    if (!places)
+        say(t, "Velocities off by %.1g m/s already change how it ends, in %d of %d runs: trust statistics only. ",
+            t->levels[i].size * t->speed, t->levels[i].other, t->members);
+}
+
 static void say_start(mor_trust* t)
 {
     const mor_trust_level *last = &t->levels[t->level_count - 1], *first = NULL;
     for (int i = t->level_count - 1; i >= 0; i--)
         if (t->levels[i].until < t->end) first = &t->levels[i];
+    if (!first && last->other > 0) return; /* say_chance tells */
     if (!first)
         say(t, "Initial velocities off by %.1g m/s change the motion by less than that. ", last->size * t->speed);
     else if (t->horizon < t->end) {
@@ -344,6 +358,7 @@ mor_code mor_trust_look(mor_trust* t, const mor_trust_record* const* records, in
             mor_trial_status_name(t->runs[nominal].status), t->runs[nominal].reached);
     say_steps(t, nominal, records[0]->touch_count > 0 || records[nominal]->touch_count > 0);
     say_start(t);
+    say_chance(t);
     say_friction(t, records, nominal);
     say_tolerance(t);
     size_t n = strlen(t->sentence);

@@ -113,16 +113,41 @@ static bool keep_touches(session* s)
     return true;
 }
 
+/* Which direction of a body, in world axes at the start, tells that it has turned over: its axis if it is round (a
+ * coin, a rolling can), else the one that pointed up; a ball has none. Without gravity every turn counts: zero. */
+static bool marked_direction(const mor_world* w, mor_body_id body, mor_quat begin, mor_vec3* direction)
+{
+    mor_vec3 g = mor_world_gravity(w);
+    int balls = 0, n = mor_body_shape_count(w, body);
+    *direction = mor_norm(g) > 0.0 ? mor_scale(-1.0 / mor_norm(g), g) : mor_v3(0, 0, 0);
+    for (int i = 0; i < n; i++) {
+        mor_body_shape s = mor_body_get_shape(w, body, i);
+        mor_shape_kind kind = s.geometry->kind;
+        balls += kind == MOR_SPHERE || kind == MOR_DISC || kind == MOR_PARTICLE;
+        if (n == 1 && mor_world_dimension(w) == 3 && (kind == MOR_CYLINDER || kind == MOR_CAPSULE || kind == MOR_CONE))
+            *direction = mor_rotate(begin, mor_rotate(s.pose.rotation, mor_v3(0, 0, 1)));
+    }
+    return n == 0 || balls < n || n > 1;
+}
+
+/* By more than 45 degrees. A turn about the marked direction, as of a coin that spins on its face, is none. */
+static bool has_turned(const mor_world* w, mor_body_id body, mor_quat p, mor_quat q)
+{
+    mor_vec3 mark;
+    if (!marked_direction(w, body, p, &mark)) return false;
+    double half = fabs(p.w * q.w + p.x * q.x + p.y * q.y + p.z * q.z);                /* cosine of half the angle */
+    if (mor_norm(mark) == 0.0) return half < 0.92387953251128674;                     /* cos(45 / 2 degrees) */
+    return mor_dot(mor_rotate(q, mor_unrotate(p, mark)), mark) < 0.70710678118654752; /* cos(45 degrees) */
+}
+
 /* At rest: slower than a hundredth of the largest speed, kept by the caller in `slow`, or than NOTHING, where that
- * speed itself is rounding. Turned: by more than 45 degrees since the start. */
+ * speed itself is rounding. */
 static void keep_ends(session* s, const mor_quat* begin, double slow)
 {
     for (int i = 0; i < s->count; i++) {
         mor_body_state b = mor_body_get_state(s->world, s->bodies[i]);
-        mor_quat p = begin[i], q = b.pose.rotation;
-        double cosine = fabs(p.w * q.w + p.x * q.x + p.y * q.y + p.z * q.z); /* of half the angle */
         s->record->rests[i] = mor_norm(b.velocity) < slow;
-        s->record->turned[i] = cosine < 0.92387953251128674; /* cos(45 / 2 degrees) */
+        s->record->turned[i] = has_turned(s->world, s->bodies[i], begin[i], b.pose.rotation);
     }
 }
 
