@@ -10,31 +10,6 @@
 
 #include "common/random_scenes.h"
 
-/* Shape number k, and the radius of a ball about its centre that holds it. */
-static mor_geometry* shape_of(uint64_t* seed, int k, double size, double* radius)
-{
-    mor_error e = { 0 };
-    double a = size * test_random(seed, 0.5, 1), b = size * test_random(seed, 0.5, 1),
-           c = size * test_random(seed, 0.5, 1);
-    *radius = a;
-    switch (k % 5) {
-    case 0:
-        return test_sphere(a);
-    case 1:
-        *radius = sqrt(a * a + b * b + c * c);
-        return test_box(2 * a, 2 * b, 2 * c);
-    case 2:
-        *radius = a + b;
-        return mor_geometry_capsule(a, 2 * b, &e);
-    case 3:
-        *radius = hypot(a, b);
-        return mor_geometry_cylinder(a, 2 * b, 0, &e);
-    default:
-        *radius = hypot(a, b);
-        return mor_geometry_cylinder(a, 2 * b, 7, &e);
-    }
-}
-
 static void expect_free(const mor_world* w, mor_body_id body, mor_body_state start, double time, const char* what)
 {
     mor_body_state s = test_state(w, body);
@@ -54,7 +29,7 @@ static void bodies_that_pass_keep_their_speed(void** state)
                clear = pow(10, test_random(&seed, -4, -1));
         double ra, rb, spin = k % 3 == 0 ? 0.0 : test_random(&seed, 0, 60);
         mor_world* w = test_default_world(3, h, mor_v3(0, 0, 0));
-        mor_geometry *a = shape_of(&seed, k, 0.3, &ra), *b = shape_of(&seed, k / 5, 0.2, &rb);
+        mor_geometry *a = test_solid(&seed, k, 0.3, &ra), *b = test_solid(&seed, k / 5, 0.2, &rb);
         mor_pose pa = { mor_v3(0, 0, 0), test_random_turn(&seed) }, pb = { mor_v3(0, 0, 0), test_random_turn(&seed) };
         pb.position = mor_v3(-v * h * test_random(&seed, 2, 5), 0, ra + rb + clear);
         mor_body_id post = test_add(w, k % 2 ? MOR_FIXED : MOR_DYNAMIC, &a, NULL, 1, 1.0, 0.5, pa);
@@ -112,7 +87,7 @@ static void spinning_bodies_swing_past_walls(void** state)
     for (int k = 0; k < 24; k++) {
         double h = test_random(&seed, 0.002, 0.02), clear = pow(10, test_random(&seed, -4, -1.5)), r;
         mor_world* w = test_default_world(3, h, mor_v3(0, 0, 0));
-        mor_geometry *wall = k % 2 ? test_plane() : test_box(3, 3, 1), *b = shape_of(&seed, 1 + k % 4, 0.3, &r);
+        mor_geometry *wall = k % 2 ? test_plane() : test_box(3, 3, 1), *b = test_solid(&seed, 1 + k % 4, 0.3, &r);
         mor_pose at = { mor_v3(0, 0, k % 2 ? 0 : -0.5), mor_pose_identity().rotation };
         test_add(w, MOR_FIXED, &wall, NULL, 1, 0, 0.5, at);
         at = (mor_pose){ mor_v3(0, 0, r + clear), test_random_turn(&seed) };
@@ -135,7 +110,7 @@ static void bullets_do_not_pass_plates(void** state)
     for (int k = 0; k < 60; k++) {
         double h = test_random(&seed, 0.001, 0.02), v = test_random(&seed, 10, 1000), mu = test_random(&seed, 0, 1), r;
         mor_world* w = test_default_world(3, h, mor_v3(0, 0, 0));
-        mor_geometry *plate = test_box(0.005, 60, 60), *b = shape_of(&seed, k, 0.05, &r);
+        mor_geometry *plate = test_box(0.005, 60, 60), *b = test_solid(&seed, k, 0.05, &r);
         test_add(w, MOR_FIXED, &plate, NULL, 1, 0, mu, mor_pose_identity());
         mor_pose at = { mor_v3(-r - 0.01 - v * h * test_random(&seed, 0, 2), 0, 0), test_random_turn(&seed) };
         mor_body_id body = test_add(w, MOR_DYNAMIC, &b, NULL, 1, 1.0, mu, at);
@@ -159,7 +134,7 @@ static void bullets_do_not_pass_each_other(void** state)
         double h = test_random(&seed, 0.001, 0.02), v = test_random(&seed, 10, 1000), ra, rb;
         bool spins = k % 2;
         mor_world* w = test_default_world(3, h, mor_v3(0, 0, 0));
-        mor_geometry *a = shape_of(&seed, k, 0.1, &ra), *b = shape_of(&seed, k / 5, 0.1, &rb);
+        mor_geometry *a = test_solid(&seed, k, 0.1, &ra), *b = test_solid(&seed, k / 5, 0.1, &rb);
         double apart = ra + rb + 0.01 + 2.0 * v * h * test_random(&seed, 0, 2), aside = 0.02;
         mor_pose pa = { mor_v3(-0.5 * apart, 0, 0), test_random_turn(&seed) },
                  pb = { mor_v3(0.5 * apart, test_random(&seed, -aside, aside), test_random(&seed, -aside, aside)),

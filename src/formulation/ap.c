@@ -4,10 +4,10 @@
  *
  * A contact within epsilon may not approach at all, so a body hovers at the distance where its contact became active;
  * penetration is not corrected. Contacts farther than epsilon, which the widened reach of the collision stage may
- * report, take no part. That is meant for steps whose ways are short beside epsilon: a contact that would go deeper
- * than ten times that in this step stops at the surface, as with st; else the body would come out again where it
- * likes, as fast as it came. Bodies thinner than that may pass each other (4 of 100 rods of 2 mm that turn by radians
- * in a step, before a plate of 5 mm). A contact that bounces does so at the distance it has when the step begins:
+ * report, take no part. That is meant for steps whose ways are short beside epsilon. Where a contact would go through
+ * in this step (through.c), or ten times epsilon deep, it stops at the surface, as with st, and so do the others of the
+ * island; else the body would come out again where it likes, as fast as it came. A contact that bounces does so at the
+ * distance it has when the step begins:
  *
  *     G_n' nu+ + d(psi)/dt >= e |approach|          if it approaches faster than v_rest
  *
@@ -15,6 +15,7 @@
  * solvable linear complementarity problems", Nonlinear Dynamics 14 (1997) 231-247. */
 #include "formulation/registry.h"
 #include "formulation/step_problem.h"
+#include "formulation/through.h"
 
 #include <math.h>
 
@@ -28,12 +29,17 @@ static mor_report ap_step(const mor_system* s, const void* options, mor_solve_st
     if (!bias || !keep) return mor_report_no_memory();
     for (int i = 0; i < s->block_count; i++) keep[i] = true;
     mor_bias_drift(s, bias);
+    bool fast = false;
+    for (int i = 0; i < s->contact_count && !fast; i++)
+        fast =
+            s->contacts[i].gap >= s->contacts[i].epsilon && mor_goes_through(s, i, TOO_DEEP * s->contacts[i].epsilon);
     for (int i = 0; i < s->contact_count; i++) {
         const mor_contact_row* c = &s->contacts[i];
-        const bool through = c->gap + s->h * c->approach < -TOO_DEEP * c->epsilon;
-        keep[c->block] = c->gap < c->epsilon || through;
-        const bool bounces = c->restitution > 0.0 && c->approach < -s->v_rest;
-        if (c->gap >= c->epsilon && through && !bounces) bias[s->blocks[c->block].row] += c->gap / s->h;
+        const bool near = c->gap < c->epsilon;
+        const bool bounces =
+            c->restitution > 0.0 && c->approach < -s->v_rest && (near || mor_goes_through(s, i, TOO_DEEP * c->epsilon));
+        keep[c->block] = near || fast;
+        if (!near && fast && !bounces) bias[s->blocks[c->block].row] += c->gap / s->h;
         if (bounces) bias[s->blocks[c->block].row] += c->restitution * c->approach;
     }
     return mor_step_solve(s, s->directions, bias, keep, stage, answer);
@@ -46,5 +52,6 @@ const mor_formulation mor_formulation_ap = {
     .produces = MOR_STEP_PYRAMID,
     .options_size = 0,
     .step = ap_step,
+    .geometry = true,
     .turning = 2,
 };

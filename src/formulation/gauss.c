@@ -9,8 +9,10 @@
  *
  * Here everything is multiplied by h: impulses p = h f, velocities u = h a. `discrete` contains the velocity of the
  * contact, so that a sliding point feels friction; `continuous` does not. When a point touches that did not before,
- * the velocity jumps first (gauss_impact.c); points whose gap is above `touch` get no force. Where the QPs of the
- * impact are not solved and nothing bounces, the forces of the step stop the point.
+ * the velocity jumps first (gauss_impact.c); points whose gap is above `touch` get no force, unless a point of the
+ * island would go through what it meets within this step (through.c): then all that are apart are held at the surface,
+ * u >= -psi/h, and points that go through and bounce have their impact at once. Where the QPs of the impact are not
+ * solved and nothing bounces, the forces of the step stop the point.
  *
  * The pyramid alone is a relaxation of Coulomb's law: a point that slides at v_T is made to separate at mu |v_T|, by a
  * normal force of several times the weight. `friction: coulomb` (default) repeats the QP with mu s added to the normal
@@ -31,9 +33,9 @@
  * with circular cones, and at once where there are more than 48 rows; other solvers go on up to `rounds`.
  *
  * compat: the original's numbers. Square pyramid in contact axes, touching is gap <= 0, continuous and stick unless
- * chosen otherwise, no impact in the first step, loops with the damped inverse k = 0.001, positions by explicit Euler,
- * nothing corrects a penetration, impacts do not show in the wrenches. (Loops are closed at the velocity level also
- * here.)
+ * chosen otherwise, no impact in the first step, loops with the damped inverse k = 0.001, positions by explicit
+ * Euler, nothing corrects a penetration, fast bodies pass thin ones, impacts do not show in the wrenches. (Loops are
+ * closed at the velocity level also here.)
  *
  * Jdot nu is taken without the part w x (w x r) of a body's own points about its origin (compat: with it): no
  * acceleration of a rigid foot can cancel that at four points at once, H cannot reach it, and the QP would answer with
@@ -51,6 +53,7 @@
 #include "formulation/registry.h"
 #include "formulation/gauss_verdict.h"
 #include "formulation/step_problem.h"
+#include "formulation/through.h"
 #include "problem/step.h"
 #include "solver/state_guess.h"
 
@@ -159,7 +162,8 @@ static laws resolve(const gauss_options* o, const mor_system* s)
 }
 
 typedef struct scratch {
-    bool* touching; /* per contact */
+    bool* touching; /* per contact: it carries forces */
+    bool* ahead;    /* per contact: it is apart and must not be passed */
     bool* keep;     /* per block */
     double* base;   /* nu_free after the impact */
     double* after;  /* nu after the impact */
@@ -173,6 +177,7 @@ static bool make_scratch(const mor_system* s, mor_arena* arena, scratch* k)
 {
     size_t contacts = (size_t)s->contact_count, dof = (size_t)s->dof, rows = (size_t)s->row_count;
     k->touching = mor_arena_zero(arena, contacts + 1, sizeof *k->touching);
+    k->ahead = mor_arena_zero(arena, contacts + 1, sizeof *k->ahead);
     k->keep = mor_arena_alloc(arena, ((size_t)s->block_count + 1) * sizeof *k->keep);
     k->base = mor_arena_alloc(arena, (dof + 1) * sizeof *k->base);
     k->after = mor_arena_alloc(arena, (dof + 1) * sizeof *k->after);
@@ -180,13 +185,31 @@ static bool make_scratch(const mor_system* s, mor_arena* arena, scratch* k)
     k->total = mor_arena_zero(arena, rows + 1, sizeof *k->total);
     k->impact = mor_arena_zero(arena, rows + 1, sizeof *k->impact);
     k->turn = mor_arena_zero(arena, 2 * contacts + 1, sizeof *k->turn);
-    return k->touching && k->keep && k->base && k->after && k->bias && k->total && k->impact && k->turn;
+    return k->touching && k->ahead && k->keep && k->base && k->after && k->bias && k->total && k->impact && k->turn;
 }
 
 /* It touches now, did not at the start of the last step, and comes nearer. */
 static bool is_fresh_touch(const laws* l, const mor_contact_row* row)
 {
     return row->gap <= l->touch && row->old_gap > l->touch && (l->compat || row->approach < 0.0);
+}
+
+/* Contacts that are apart, where one of them would be passed in this step; true if one has its impact now. */
+static bool look_ahead(const mor_system* s, const laws* l, scratch* k)
+{
+    bool fast = false, fresh = false;
+    for (int c = 0; c < s->contact_count && !l->compat; c++)
+        fast = fast || (!k->touching[c] && mor_goes_through(s, c, INFINITY));
+    for (int c = 0; c < s->contact_count && fast; c++) {
+        const mor_contact_row* row = &s->contacts[c];
+        if (k->touching[c]) continue;
+        const bool bounces = row->restitution > 0.0 && row->approach < -s->v_rest && mor_goes_through(s, c, INFINITY);
+        k->keep[row->block] = true;
+        k->touching[c] = bounces;
+        k->ahead[c] = !bounces;
+        fresh = fresh || bounces;
+    }
+    return fresh;
 }
 
 /* Gate: which contacts carry forces. True: one of them is a touch-down. */
@@ -199,6 +222,7 @@ static bool gate(const mor_system* s, const laws* l, scratch* k)
         k->keep[row->block] = k->touching[c] = row->gap <= l->touch;
         fresh = fresh || is_fresh_touch(l, row);
     }
+    fresh = look_ahead(s, l, k) || fresh;
     return fresh && !(l->compat && s->step == 0);
 }
 
@@ -245,6 +269,8 @@ static void write_bias(const mor_system* s, const laws* l, scratch* k)
             double a = s->h * (row->acceleration[d] - (l->compat ? 0.0 : row->centripetal[d]));
             k->bias[b->row + d] = l->discrete ? row->drift[d] + a : a - row_speed(s, b, d, k->after);
         }
+        for (int d = 0; d < b->dim && k->ahead[c]; d++)
+            k->bias[b->row + d] = row->drift[d] + (d == 0 ? row->gap / s->h : 0.0);
     }
 }
 
@@ -254,7 +280,7 @@ static void find_turns(const mor_system* s, scratch* k)
     for (int c = 0; c < s->contact_count; c++) {
         const mor_contact_row* row = &s->contacts[c];
         const mor_block* b = &s->blocks[row->block];
-        for (int d = 1; d < 3 && b->dim == 3 && k->touching[c]; d++)
+        for (int d = 1; d < 3 && b->dim == 3 && (k->touching[c] || k->ahead[c]); d++)
             k->turn[2 * c + d - 1] =
                 -(row->drift[d] + s->h * (row->acceleration[d] - row->centripetal[d]) + row_speed(s, b, d, k->base));
     }
@@ -413,6 +439,7 @@ const mor_formulation mor_formulation_gauss = {
     .step = gauss_step,
     .project = project,
     .accelerations = true,
+    .geometry = true,
     .explicit_positions = compat,
     .overlaps = compat,
 };

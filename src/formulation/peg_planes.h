@@ -33,6 +33,7 @@ typedef struct mor_peg_group {
     int switches;        /* between planes in this step */
     int checked;         /* how often its edge pair was replaced by rows of the trial state */
     bool own;            /* its own rows stay beside those */
+    bool swept;          /* some of those are of a moment within the step: at its end the pair may be apart */
     int particle;        /* tree + 1 of the particle in it, or 0 */
     int particle_side;   /* 0: first body of its contacts */
     mor_peg_yielding yield;

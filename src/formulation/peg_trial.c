@@ -20,6 +20,7 @@
 #include "base/elementary.h"
 #include "formulation/peg_planes.h"
 #include "formulation/step_problem.h"
+#include "geometry/thickness.h"
 
 #include <math.h>
 #include <string.h>
@@ -202,30 +203,6 @@ static void trial_planes(const trial_pair* t, double window, mor_feature_set* al
     mor_features_pair(t->shape[0], &t->pose[0], t->shape[1], &t->pose[1], t->piece, &query, cache, all);
 }
 
-/* Least width of a shape between one of its faces and what is farthest behind it; not for half-spaces and chains, which
- * have no other side, nor where it would cost too much. */
-static double thickness(const mor_geometry* g)
-{
-    double least = HUGE_VAL;
-    if (g->kind == MOR_DISC) return 2.0 * g->size[0];
-    if (g->kind == MOR_POLYHEDRON && g->polyhedron->is_box)
-        return 2.0 * mor_min(g->polyhedron->half.x, mor_min(g->polyhedron->half.y, g->polyhedron->half.z));
-    if (g->kind == MOR_POLYHEDRON && g->polyhedron->face_count * g->polyhedron->vertex_count > 10000)
-        return 0.3 * g->unit.mass / (g->radius * g->radius);
-    const int faces = g->kind == MOR_POLYHEDRON ? g->polyhedron->face_count
-                      : g->kind == MOR_POLYGON  ? g->polyline->edge_count
-                                                : 0;
-    for (int f = 0; f < faces; f++) {
-        const mor_vec3* v = g->polyhedron ? g->polyhedron->vertices : g->polyline->points;
-        mor_vec3 n = g->polyhedron ? g->polyhedron->normals[f] : g->polyline->normals[f];
-        double top = g->polyhedron ? g->polyhedron->offsets[f] : mor_dot(n, g->polyline->points[f]), low = top;
-        for (int i = 0; i < (g->polyhedron ? g->polyhedron->vertex_count : g->polyline->point_count); i++)
-            low = mor_min(low, mor_dot(n, v[i]));
-        least = mor_min(least, top - low);
-    }
-    return least;
-}
-
 /* Walks the pair along its trial motion and stops where it overlaps by more than a little for the first time: `all` are
  * the planes there, t->when the time. Conservative advancement: separation over the largest speed of approach, and at
  * least a quarter of what the bodies are thick, so that none passes through the other unseen. */
@@ -234,7 +211,7 @@ static bool first_overlap(trial_pair* t, const mor_peg_plane* plane, double h, m
     double speed = mor_norm(mor_sub(t->v[0], t->v[1])), thin = 0.0;
     const double size = mor_min(t->shape[0]->radius, t->shape[1]->radius);
     for (int side = 0; side < 2; side++) {
-        double wide = thickness(t->shape[side]), spin = mor_norm(t->w[side]);
+        double wide = mor_geometry_thickness(t->shape[side]), spin = mor_norm(t->w[side]);
         if (isfinite(wide)) thin += wide;
         if (spin > 0.0)
             speed += spin * (t->shape[side]->radius + mor_norm(mor_sub(t->pose[side].position, t->x[side])));
@@ -326,6 +303,7 @@ bool mor_peg_validate(mor_peg* peg, const double* bias, mor_arena* arena, const 
         if (t->room.added + best.row_count > t->room.capacity) continue;
         const mor_vec3 push = group->checked++ ? mor_v3(0, 0, 0) : impulse_of(s, plane, answer->impulses);
         if (group->choice < 0) group->choice = group->last;
+        group->swept = group->swept || passed;
         for (int i = 0; i < best.row_count; i++) add_contact(t, &pair, &best.rows[i], best.planes[0].n, g, answer->nu);
         guess_impulses(t, best.row_count, push);
         any = true;

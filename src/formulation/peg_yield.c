@@ -16,7 +16,7 @@
  * Since the rows only yield, p_n G_n' nu+ <= 0 and fact (1) of peg.c holds: contact dissipates.
  *
  * Pairs whose rows were taken at the trial state (peg_trial.c) are judged by the true geometry there, e = max_k
- * s_k(q+).
+ * s_k(q+). Pairs that meet within the step and turn on do not yield: they push then, and may be apart at the end.
  *
  * Cost: a solve per iteration, in about one of a thousand steps of piles of hulls; nothing otherwise. */
 #include "base/elementary.h"
@@ -71,7 +71,7 @@ bool mor_peg_yield(mor_peg* peg, const mor_answer* answer, double* bias, mor_peg
     bool any = false;
     for (int g = 0; g < peg->group_count; g++) {
         mor_peg_group* group = &peg->groups[g];
-        if (group->choice < 0 || (group->count == 1 && group->checked == 0)) continue;
+        if (group->choice < 0 || group->swept || (group->count == 1 && group->checked == 0)) continue;
         mor_peg_yielding* y = &group->yield;
         const bool push = mor_peg_pushes(peg, answer->impulses, &peg->planes[group->choice]);
         const double tol = group->checked > 0 ? 50.0 * group->tol : group->tol_end;

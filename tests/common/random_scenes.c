@@ -36,6 +36,30 @@ mor_vec3 test_random_vector(uint64_t* seed)
 
 mor_quat test_random_turn(uint64_t* seed) { return mor_quat_exp(mor_scale(3.0, test_random_vector(seed))); }
 
+mor_geometry* test_solid(uint64_t* seed, int k, double size, double* radius)
+{
+    mor_error e = { 0 };
+    double a = size * test_random(seed, 0.5, 1), b = size * test_random(seed, 0.5, 1),
+           c = size * test_random(seed, 0.5, 1);
+    *radius = a;
+    switch (k % 5) {
+    case 0:
+        return test_sphere(a);
+    case 1:
+        *radius = sqrt(a * a + b * b + c * c);
+        return test_box(2 * a, 2 * b, 2 * c);
+    case 2:
+        *radius = a + b;
+        return mor_geometry_capsule(a, 2 * b, &e);
+    case 3:
+        *radius = hypot(a, b);
+        return mor_geometry_cylinder(a, 2 * b, 0, &e);
+    default:
+        *radius = hypot(a, b);
+        return mor_geometry_cylinder(a, 2 * b, 7, &e);
+    }
+}
+
 mor_world* test_default_world(int dimension, double h, mor_vec3 gravity)
 {
     mor_error error = { 0 };

@@ -13,6 +13,9 @@ double test_normal(mor_rng* rng);
 /* Uniform in the ball of radius 1. */
 mor_vec3 test_random_vector(uint64_t* seed);
 mor_quat test_random_turn(uint64_t* seed);
+/* Shape number k of five kinds (sphere, box, capsule, cylinder, prism), half as thick as `size` or more [m], and the
+ * radius of a ball about its centre that holds it. */
+mor_geometry* test_solid(uint64_t* seed, int k, double size, double* radius);
 /* A world with the library's default methods. */
 mor_world* test_default_world(int dimension, double h, mor_vec3 gravity);
 /* A body of `count` shapes of friction mu; the references to the shapes are taken over. */
