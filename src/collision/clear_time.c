@@ -1,8 +1,13 @@
 /* How long two convex shapes in free motion stay apart for certain: a bound of second order along one direction.
  *
  * n points from a to b, d is the separation along n at time t. Any direction bounds the distance from below, also one
- * that turns: n(s) = exp(s f) n, with f the angular velocity of one of the two bodies. Seen from the frame that turns
- * with f, the points p_i of a and p_j of b (arms r from the centres, X = x_b - x_a, V = v_b - v_a) have the separation
+ * that turns: n(s) = exp(s f) n, with f the angular velocity of one of the two bodies. Of two edges u and v it may be
+ * one that keeps both across n to first order, so that their ends do not come nearer than what lies between,
+ *
+ *     f.(u x n) = w_a.(u x n),   f.(v x n) = w_b.(v x n),   f.n = (w_a + w_b).n/2.
+ *
+ * Seen from the frame that turns with f, the points p_i of a and p_j of b (arms r from the centres, X = x_b - x_a,
+ * V = v_b - v_a) have the separation
  *
  *     n.(p_j - p_i),   rate n.(V - f x X) + n.(w_b - f) x r_j - n.(w_a - f) x r_i,
  *
@@ -27,6 +32,7 @@
  *
  * Cost: O(corners), of a box O(1), some four evaluations of S for each f. */
 #include "base/elementary.h"
+#include "collision/manifold.h"
 #include "collision/sweep.h"
 
 /* shapes with more corners than this count as a whole; points that stand for a rim */
@@ -34,6 +40,8 @@ enum { MOST = 64, RIM = 8 };
 /* evaluations of S, and the share of the bracket at which they end */
 enum { ROUNDS = 8 };
 #define NARROW 1e-3
+/* sine of the angle below which two edges decide no frame */
+#define PARALLEL 0.05
 
 /* Heights over the plane of the nearest point, towards the other shape, and their rates. Of a box, count 0, those of
  * its centre and, after them, how much each half axis adds to either side: its highest corner is their sum. */
@@ -235,12 +243,41 @@ static double clear_time(const mor_sweep* s, const mor_point* nearest, snapshot 
     return left;
 }
 
+/* Direction of edge e of a polyhedron. */
+static mor_vec3 edge_of(const mor_geometry* g, const snapshot* now, int e)
+{
+    const mor_polyhedron* P = g->polyhedron;
+    return mor_mul(&now->R, mor_sub(P->vertices[P->edges[e].head], P->vertices[P->edges[e].tail]));
+}
+
+/* The frame in which two edges stay across the normal; false: no two edges, or nearly parallel ones. */
+static bool edge_frame(const mor_sweep* s, const mor_point* nearest, snapshot now[2], double t, mor_vec3* f)
+{
+    const int i = (int)(nearest->feature >> 15 & 0x7fffu), j = (int)(nearest->feature & 0x7fffu);
+    if (nearest->feature >> 30 != MOR_EDGE_EDGE || s->swap || s->a->kind != MOR_POLYHEDRON ||
+        s->b->kind != MOR_POLYHEDRON || i >= s->a->polyhedron->edge_count || j >= s->b->polyhedron->edge_count)
+        return false;
+    look_at(&now[0], &s->flight[0], t), look_at(&now[1], &s->flight[1], t);
+    const mor_vec3 n = nearest->normal, wa = s->flight[0].w, wb = s->flight[1].w;
+    const mor_vec3 u = edge_of(s->a, &now[0], i), v = edge_of(s->b, &now[1], j);
+    const mor_vec3 across_u = mor_cross(u, n), across_v = mor_cross(v, n);
+    const double vu = mor_dot(v, across_u); /* -u.across_v */
+    if (!(vu * vu > PARALLEL * PARALLEL * mor_dot(u, u) * mor_dot(v, v))) return false;
+    *f = mor_scale(0.5 * mor_dot(mor_add(wa, wb), n), n);
+    *f = mor_madd(*f, mor_dot(wa, across_u) / vu, v);
+    *f = mor_madd(*f, -mor_dot(wb, across_v) / vu, u);
+    return true;
+}
+
 double mor_clear_time(const mor_sweep* s, const mor_point* nearest, double t, double most)
 {
     snapshot now[2] = { { .known = false }, { .known = false } };
     double with_a = clear_time(s, nearest, now, s->flight[0].w, t, most);
     if (with_a == most) return most;
-    mor_vec3 apart = mor_sub(s->flight[0].w, s->flight[1].w);
+    mor_vec3 apart = mor_sub(s->flight[0].w, s->flight[1].w), f;
     if (!(mor_dot(apart, apart) > 0.0)) return with_a;
-    return mor_max(with_a, clear_time(s, nearest, now, s->flight[1].w, t, most));
+    double best = mor_max(with_a, clear_time(s, nearest, now, s->flight[1].w, t, most));
+    if (best < most && edge_frame(s, nearest, now, t, &f))
+        best = mor_max(best, clear_time(s, nearest, now, f, t, most));
+    return best;
 }

@@ -166,7 +166,7 @@ static void advance(const mor_sweep* s, const mor_point* start, int count, doubl
 {
     double t = 0.0, distance = start[deepest_of(start, count)].gap, bound = mor_sweep_rate(s);
     mor_vec3 n = start[deepest_of(start, count)].normal;
-    *p = (passage){ .nearing = 0.0, .parting = -1.0 };
+    p->touches = false, p->time = p->nearing = 0.0, p->parting = -1.0, p->count = 0; /* no points yet */
     if (with_chain(s)) p->count = look(s, 0.0, s->reach, p->points, &distance);
     bool nearing = rate(s, &start[deepest_of(start, count)], 0.0) < 0.0;
     for (int k = 0; k < MAX_ADVANCES; k++) {
