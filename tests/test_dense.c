@@ -353,6 +353,38 @@ static void least_norm_gives_the_shortest_solution_of_a_singular_system(void** s
     mor_arena_destroy(arena);
 }
 
+/* Counts how often it is asked, and says yes from the `most`-th time on. */
+typedef struct patience {
+    int asked, most;
+} patience;
+
+static bool is_over(const void* user)
+{
+    patience* p = (patience*)user;
+    return ++p->asked >= p->most;
+}
+
+static void least_norm_ends_within_a_few_columns_when_it_is_to_stop(void** state)
+{
+    (void)state;
+    enum { N = 100 };
+    static double A[N * N], b[N];
+    mor_arena* arena = mor_arena_create(NULL);
+    for (int most = 1; most < 60; most++)
+        for (int rank = N - 30; rank <= N; rank += 30) { /* below full rank there is a second factor */
+            memset(A, 0, sizeof A);
+            for (int i = 0; i < N; i++) b[i] = 1.0 + i, A[i + i * N] = i < rank ? 2.0 + i % 7 : 0.0;
+            patience p = { 0, most };
+            const mor_stop stop = { is_over, &p };
+            int found = mor_least_norm_until(N, A, b, 1e-12, &stop, arena);
+            assert_true(p.asked <= most);
+            assert_true(p.asked >= 7 || found == -1);
+            if (p.asked < most) assert_int_equal(found, rank);
+            else assert_int_equal(found, -1);
+        }
+    mor_arena_destroy(arena);
+}
+
 /* Against sums in plain loops; sizes of contacts, joints and robots, and odd ones. */
 static void products_with_rows_are_those_of_plain_loops(void** state)
 {
@@ -408,6 +440,7 @@ int main(void)
         cmocka_unit_test(eigenvalues_are_those_of_a_matrix_made_from_them),
         cmocka_unit_test(eigenvalues_of_a_singular_matrix_are_found),
         cmocka_unit_test(least_norm_is_orthogonal_to_what_the_matrix_ignores),
+        cmocka_unit_test(least_norm_ends_within_a_few_columns_when_it_is_to_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

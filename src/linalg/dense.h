@@ -34,6 +34,13 @@ double mor_lu_refine(int n, const double* A, const double* LU, const int* pivot,
  * values below `rcond` times the largest count as zero). A is overwritten, b becomes x. Scratch from the arena. Returns
  * the rank, -1 when memory is short or A is not finite. */
 int mor_least_norm(int n, double* A, double* b, double rcond, mor_arena* arena);
+/* Asked now and then by what may take seconds; true: it ends without an answer. */
+typedef struct mor_stop {
+    bool (*now)(const void* user);
+    const void* user;
+} mor_stop;
+/* The same; -1 also when `stop` (NULL: never) says so. */
+int mor_least_norm_until(int n, double* A, double* b, double rcond, const mor_stop* stop, mor_arena* arena);
 /* The same for the `count` columns of B (n x count, column-major). */
 int mor_least_norm_many(int n, double* A, int count, double* B, double rcond, mor_arena* arena);
 

@@ -39,14 +39,18 @@ MOR_ALWAYS_INLINE void reflect(int m, double tau, const double* v, double* y)
     mor_subtract(m - 1, s, v + 1, y + 1);
 }
 
+/* Asked before every 16th column. */
+static bool stops(const mor_stop* stop, int column) { return stop && column % 16 == 0 && stop->now(stop->user); }
+
 /* QR with column pivoting of A, applied to the columns of B. left: n, norms of what is left of each column; `whole`:
- * when they were last computed. Returns the rank. */
-MOR_ALWAYS_INLINE int factor_body(int n, double* A, int count, double* B, double rcond, int* order, double* left,
-                                  double* whole)
+ * when they were last computed. Returns the rank; -1: it was to stop. */
+MOR_ALWAYS_INLINE int factor_body(int n, double* A, int count, double* B, double rcond, const mor_stop* stop,
+                                  int* order, double* left, double* whole)
 {
     for (int j = 0; j < n; j++) order[j] = j, left[j] = whole[j] = mor_norm2(n, A + (size_t)j * n);
     double first = 0.0;
     for (int k = 0; k < n; k++) {
+        if (stops(stop, k)) return -1;
         int best = k;
         for (int j = k + 1; j < n; j++)
             if (left[j] > left[best]) best = j;
@@ -80,22 +84,27 @@ MOR_ALWAYS_INLINE int factor_body(int n, double* A, int count, double* B, double
 }
 
 MOR_WIDE(static, int, factor,
-         (int n, double* A, int count, double* B, double rcond, int* order, double* left, double* whole),
-         (n, A, count, B, rcond, order, left, whole))
+         (int n, double* A, int count, double* B, double rcond, const mor_stop* stop, int* order, double* left,
+          double* whole),
+         (n, A, count, B, rcond, stop, order, left, whole))
 
-/* R' = Z [S; 0], R the first r rows of A: T (n x r) holds S and the reflections, tau (r). */
-MOR_ALWAYS_INLINE void factor_again_body(int n, int r, const double* A, double* T, double* tau)
+/* R' = Z [S; 0], R the first r rows of A: T (n x r) holds S and the reflections, tau (r). Returns r; -1: it was to
+ * stop. */
+MOR_ALWAYS_INLINE int factor_again_body(int n, int r, const double* A, const mor_stop* stop, double* T, double* tau)
 {
     for (int i = 0; i < r; i++)
         for (int j = 0; j < n; j++) T[j + (size_t)i * n] = j < i ? 0.0 : A[i + (size_t)j * n];
     for (int k = 0; k < r; k++) {
+        if (stops(stop, k)) return -1;
         double* column = T + (size_t)k * n + k;
         tau[k] = make_reflection(n - k, column);
         for (int j = k + 1; j < r; j++) reflect(n - k, tau[k], column, T + (size_t)j * n + k);
     }
+    return r;
 }
 
-MOR_WIDE_VOID(static, factor_again, (int n, int r, const double* A, double* T, double* tau), (n, r, A, T, tau))
+MOR_WIDE(static, int, factor_again, (int n, int r, const double* A, const mor_stop* stop, double* T, double* tau),
+         (n, r, A, stop, T, tau))
 
 /* y (n) := the shortest solution of R y = c, c the first r of y. */
 MOR_ALWAYS_INLINE void shortest_body(int n, int r, const double* T, const double* tau, double* y)
@@ -107,7 +116,7 @@ MOR_ALWAYS_INLINE void shortest_body(int n, int r, const double* T, const double
 
 MOR_WIDE_VOID(static, shortest, (int n, int r, const double* T, const double* tau, double* y), (n, r, T, tau, y))
 
-int mor_least_norm_many(int n, double* A, int count, double* B, double rcond, mor_arena* arena)
+static int least_norm(int n, double* A, int count, double* B, double rcond, const mor_stop* stop, mor_arena* arena)
 {
     if (n == 0) return 0;
     size_t N = (size_t)n, mark = mor_arena_mark(arena);
@@ -116,11 +125,10 @@ int mor_least_norm_many(int n, double* A, int count, double* B, double rcond, mo
     double *T = NULL, size = 0.0;
     for (int j = 0; j < count && isfinite(size); j++) size = mor_max(size, mor_norm_max(n, B + (size_t)j * N));
     for (int j = 0; j < n && isfinite(size); j++) size = mor_max(size, mor_norm_max(n, A + (size_t)j * N));
-    int rank = order && work && isfinite(size) ? factor(n, A, count, B, rcond, order, work, work + n) : -1;
+    int rank = order && work && isfinite(size) ? factor(n, A, count, B, rcond, stop, order, work, work + n) : -1;
     if (rank >= 0 && rank < n) {
         T = mor_arena_alloc(arena, (N * (size_t)rank + 1) * sizeof *T);
-        if (T) factor_again(n, rank, A, T, work + n);
-        else rank = -1;
+        rank = T ? factor_again(n, rank, A, stop, T, work + n) : -1;
     }
     for (int j = 0; j < count && rank >= 0; j++) {
         double* b = B + (size_t)j * N;
@@ -137,7 +145,17 @@ int mor_least_norm_many(int n, double* A, int count, double* B, double rcond, mo
     return rank;
 }
 
+int mor_least_norm_many(int n, double* A, int count, double* B, double rcond, mor_arena* arena)
+{
+    return least_norm(n, A, count, B, rcond, NULL, arena);
+}
+
 int mor_least_norm(int n, double* A, double* b, double rcond, mor_arena* arena)
 {
-    return mor_least_norm_many(n, A, 1, b, rcond, arena);
+    return least_norm(n, A, 1, b, rcond, NULL, arena);
+}
+
+int mor_least_norm_until(int n, double* A, double* b, double rcond, const mor_stop* stop, mor_arena* arena)
+{
+    return least_norm(n, A, 1, b, rcond, stop, arena);
 }

@@ -42,9 +42,11 @@ mor_code mor_convert_step_keep_velocity(const mor_problem* from, mor_conversion*
  * `measure` (NULL: the judge) finds a smaller error. Returns the error of z on return. O(k^3) for k such rows. */
 typedef double (*mor_measure)(const void* user, const double* z);
 double mor_boxed_polish(const mor_problem* problem, double* z, mor_measure measure, const void* user, mor_arena* arena);
-/* The same for an LCP or MLCP, and where the set is singular the least correction that keeps them non-negative. */
+/* The same for an LCP or MLCP, and where the set is singular the least correction that keeps them non-negative, unless
+ * `stop` (NULL: never) says that it shall end. */
+struct mor_stop;
 double mor_active_set_polish(const mor_problem* problem, double* z, mor_measure measure, const void* user,
-                             mor_arena* arena);
+                             const struct mor_stop* stop, mor_arena* arena);
 
 /* Improves the answer of a STEP by solving the equations its contact states imply (polish_step.c). Returns the velocity
  * error of p on return. */

@@ -18,6 +18,7 @@ typedef struct active {
     const mor_problem* problem;
     mor_measure measure;
     const void* user;
+    const mor_stop* stop; /* NULL: never */
     mor_arena* arena;
     int n, k;           /* unknowns, size of S */
     int *set, *place;   /* S, and where an unknown is in it or -1 */
@@ -31,6 +32,8 @@ static double error_of(const active* a, const double* z)
 {
     return a->measure ? a->measure(a->user, z) : mor_judge_quick(a->problem, z, NULL, a->arena);
 }
+
+static bool stops(const active* a) { return a->stop && a->stop->now(a->stop->user); }
 
 /* Keeps the trial if it is better. */
 static bool keep(active* a, double* z)
@@ -95,11 +98,11 @@ static void correct_set(active* a, double* z)
     int k = a->k;
     double* x = a->b;
     memcpy(a->trial, z, (size_t)a->n * sizeof *z);
-    for (int round = 0; round < 8 && k > 0; round++) {
+    for (int round = 0; round < 8 && k > 0 && !stops(a); round++) {
         mor_matrix_apply(&a->problem->A, a->trial, a->w);
         for (int r = 0; r < k; r++) x[r] = -(a->w[a->set[r]] + a->problem->b[a->set[r]]);
         mor_matrix_get_principal(&a->problem->A, k, a->set, a->place, a->LU);
-        if (mor_least_norm(k, a->LU, x, 1e-13, a->arena) < 0) break;
+        if (mor_least_norm_until(k, a->LU, x, 1e-13, a->stop, a->arena) < 0) break;
         int kept = 0;
         for (int r = 0; r < k; r++) {
             int i = a->set[r];
@@ -113,12 +116,14 @@ static void correct_set(active* a, double* z)
 }
 
 static double polish(const mor_problem* problem, bool correct, double* z, mor_measure measure, const void* user,
-                     mor_arena* arena)
+                     const mor_stop* stop, mor_arena* arena)
 {
-    active a = { .problem = problem, .measure = measure, .user = user, .arena = arena, .n = problem->size };
+    active a = {
+        .problem = problem, .measure = measure, .user = user, .stop = stop, .arena = arena, .n = problem->size
+    };
     a.error = error_of(&a, z);
     size_t mark = mor_arena_mark(arena);
-    if (choose(&a, z)) {
+    if (choose(&a, z) && !stops(&a)) {
         solve_set(&a, z);
         if (correct) correct_set(&a, z);
     }
@@ -127,12 +132,12 @@ static double polish(const mor_problem* problem, bool correct, double* z, mor_me
 }
 
 double mor_active_set_polish(const mor_problem* problem, double* z, mor_measure measure, const void* user,
-                             mor_arena* arena)
+                             const mor_stop* stop, mor_arena* arena)
 {
-    return polish(problem, true, z, measure, user, arena);
+    return polish(problem, true, z, measure, user, stop, arena);
 }
 
 double mor_boxed_polish(const mor_problem* problem, double* z, mor_measure measure, const void* user, mor_arena* arena)
 {
-    return polish(problem, false, z, measure, user, arena);
+    return polish(problem, false, z, measure, user, NULL, arena);
 }

@@ -357,8 +357,9 @@ static double read_path(lemke_run* run, const scaled* data, ending end)
         error = context->error(context, trial, NULL);
     }
     for (int i = 0; i < n; i++) run->centre[i] = trial[i] / run->C[i];
+    const mor_stop stop = { mor_context_stops, context };
     if (end <= LOST && !(error <= 0.1 * context->tol))
-        error = mor_active_set_polish(run->problem, trial, mor_context_measure, context, context->arena);
+        error = mor_active_set_polish(run->problem, trial, mor_context_measure, context, &stop, context->arena);
     if (error < run->best || run->pivots == 0) {
         run->best = error;
         memcpy(run->z, trial, (size_t)n * sizeof *run->z);

@@ -129,6 +129,8 @@ int mor_pivot_block(mor_pivot_table* t, bool* inside, bool partners)
     return left_out;
 }
 
+bool mor_context_stops(const void* context) { return mor_out_of_time(context); }
+
 double mor_context_measure(const void* context, const double* z)
 {
     return ((const mor_context*)context)->error(context, z, NULL);

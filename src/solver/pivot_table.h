@@ -44,5 +44,7 @@ int mor_pivot_block(mor_pivot_table* t, bool* inside, bool partners);
 
 /* The judge's error on the problem as posed: a mor_measure (problem/convert.h) with a mor_context as user. */
 double mor_context_measure(const void* context, const double* z);
+/* mor_out_of_time, for a mor_stop (linalg/dense.h) with a mor_context as user. */
+bool mor_context_stops(const void* context);
 
 #endif

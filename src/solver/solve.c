@@ -15,8 +15,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "linalg/dense.h"
 #include "problem/convert.h"
 #include "problem/judge.h"
+#include "solver/pivot_table.h"
 #include "solver/tree_newton.h"
 #include "solver/untimed.h"
 
@@ -199,8 +201,10 @@ static mor_report ended(mor_status status, const char* detail)
 
 /* An LCP answer carried back over eliminated equations has their conditioning in it: one LU of the equations and
  * active rows in the data of the MLCP removes that. Kept if the original problem's error falls. */
-static void polish_mixed(const driver* d, const double* z_to, double* z, double* error, mor_arena* arena)
+static void polish_mixed(const driver* d, const double* z_to, double* z, double* error, const mor_context* context)
 {
+    mor_arena* arena = context->arena;
+    const mor_stop stop = { mor_context_stops, context };
     int level = -1; /* the MLCP is the problem after this many conversions */
     for (int k = 0; k < d->count; k++)
         if (d->chain[k].from->form == MOR_MLCP && d->chain[k].to.form == MOR_LCP) level = k;
@@ -210,7 +214,7 @@ static void polish_mixed(const driver* d, const double* z_to, double* z, double*
     double* trial = mor_arena_alloc(arena, (size_t)mor_problem_unknowns(d->original) * sizeof *trial);
     if (!m || !trial) return;
     d->chain[level].back(&d->chain[level], z_to, m, arena);
-    mor_active_set_polish(mixed, m, NULL, NULL, arena);
+    mor_active_set_polish(mixed, m, NULL, NULL, &stop, arena);
     if (!walk_back(d, level, m, trial, arena)) return;
     double better = mor_judge_quick(d->original, trial, NULL, arena);
     if (better < *error) {
@@ -228,12 +232,14 @@ static bool is_near(const driver* d, double e, mor_arena* arena)
 }
 
 /* Removes what conversions added to the error e. False: z is as it was. */
-static bool polish(const driver* d, const double* z_to, double* z, double e, double tol, mor_arena* arena)
+static bool polish(const driver* d, const double* z_to, double* z, double e, double tol, const mor_context* context)
 {
+    mor_arena* arena = context->arena;
     bool tried = !(e <= 1e-3 * tol);
     if (tried && !is_near(d, e, arena)) return false;
-    if (tried) polish_mixed(d, z_to, z, &e, arena);
+    if (tried) polish_mixed(d, z_to, z, &e, context);
     if (!(d->original->form & (MOR_STEP_PYRAMID | MOR_STEP_CONE)) || e <= 0.1 * tol) return tried;
+    if (mor_out_of_time(context)) return tried;
     mor_step_polish(d->original, z, arena);
     return true;
 }
@@ -287,7 +293,7 @@ static void verdict(driver* d, const double* x, double* z, double tol, const mor
     if (d->count && !walk_back(d, d->count, x, z, arena)) *report = ended(MOR_NUMERICAL, "out of memory");
     report->residual = d->memory ? mor_judge_step(problem, z, d->memory, arena) : mor_judge(problem, z, arena);
     double e = mor_judge_error(problem, &report->residual);
-    if (d->count && !mor_out_of_time(context) && polish(d, x, z, e, tol, arena)) {
+    if (d->count && !mor_out_of_time(context) && polish(d, x, z, e, tol, context)) {
         report->residual = mor_judge(problem, z, arena);
         e = mor_judge_error(problem, &report->residual);
     }
