@@ -60,7 +60,7 @@ static outcome run(const test_drawn* d, int steps)
     for (int k = 1; k <= steps && !mor_run_stopped(run); k++) {
         mor_step_report r;
         if (mor_run_step(run, &r, &error)) fail_msg("%s", error.text);
-        double E = r.kinetic + r.potential, gain = E - energy - r.projection_work;
+        double E = r.kinetic + r.potential, gain = E - energy - fmax(0.0, r.projection_work);
         if (gain > most) most = gain, o.gain_step = k;
         energy = E;
         if (k == 1) first = r.projection_work;

@@ -5,6 +5,7 @@
 #include "moreau/run.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -110,15 +111,16 @@ static void a_beam_hinged_deep_in_the_floor_is_told_and_gains_nothing(void** sta
 }
 
 /* An arm of three links that begins outside its limits in the floor, where its limits hold it: rows that take limits
- * back contradict the contacts. (gauss, which takes neither contacts nor limits back slowly, is not among them.)
- * The compromise of projections moves such an arm in every step, by which it gains up to 8e-4 of its scale. That is an
- * open case (docs/results/robust.md): the bar here is 2e-3, where other passive scenes have 1e-6. */
+ * back contradict the contacts. (gauss, which takes neither contacts nor limits back slowly, is not among them: two of
+ * five of its arms stop, docs/results/robust.md.) The compromise of projections moves such an arm in every step, and
+ * may lift it; that is taken out of its velocities. MOREAU_SEED=n: 120 others. */
 static void an_arm_that_its_limits_hold_in_the_floor_runs(void** state)
 {
     (void)state;
-    static const char* const general[] = { "ncp", "st", "ap", "mncp" };
-    mor_rng rng = { 77 };
-    for (int i = 0; i < 16; i++) {
+    static const char* const general[] = { "ncp", "st", "ap", "mncp", "peg" };
+    const char* seed = getenv("MOREAU_SEED");
+    mor_rng rng = { seed ? (uint64_t)atoi(seed) : 77 };
+    for (int i = 0; i < (seed ? 120 : 20); i++) {
         const double l = pow(10.0, between(&rng, -1, 0.3)), z = -l * between(&rng, 0.05, 0.5),
                      h = between(&rng, 0.001, 0.02);
         char text[2048];
@@ -126,7 +128,7 @@ static void an_arm_that_its_limits_hold_in_the_floor_runs(void** state)
                           "moreau: 1\nname: arm\nmethod: { formulation: %s, coordinates: %s }\n"
                           "time: { step: %g, end: 1 }\nbodies:\n"
                           "  - { name: floor, fixed: true, shape: plane, friction: %g }\n",
-                          general[i % 4], i / 4 % 2 ? "maximal" : "minimal", h, between(&rng, 0, 1));
+                          general[i % 5], i / 5 % 2 ? "maximal" : "minimal", h, between(&rng, 0, 1));
         double weight = 0.0;
         for (int k = 0; k < 3; k++) {
             const double mass = pow(10.0, between(&rng, -1.5, 1));
@@ -159,8 +161,8 @@ static void an_arm_that_its_limits_hold_in_the_floor_runs(void** state)
             if (mor_run_step(run, &r, &error)) fail_msg("arm %d, step %d: %s", i, n + 1, error.text);
             double now = r.kinetic + r.potential;
             scale = fmax(scale, r.kinetic);
-            if (!(now - before - r.projection_work <= 2e-3 * scale))
-                fail_msg("arm %d, step %d: gains %g of %g J", i, n + 1, now - before - r.projection_work, scale);
+            const double gain = now - before - fmax(0.0, r.projection_work);
+            if (!(gain <= 1e-6 * scale)) fail_msg("arm %d, step %d: gains %g of %g J", i, n + 1, gain, scale);
             before = now;
         }
         assert_int_equal(mor_run_summarise(run).failures, 0);

@@ -79,7 +79,7 @@ MOR_API void mor_start_free(mor_start* start);
 typedef struct mor_run_energy {
     double initial, final;  /* kinetic and potential together */
     double max_gain;        /* largest E - initial - all works below after a step, >= 0 */
-    double max_step_gain;   /* largest rise of E in one step, without its projection_work, >= 0 */
+    double max_step_gain;   /* largest rise of E in one step, without its projection_work if that is > 0 */
     double applied_work;    /* of applied forces, motors and controllers */
     double contact_work;    /* of belts and kinematic bodies */
     double correction_work; /* of the terms that take penetration away */

@@ -4,9 +4,10 @@
  *
  *     net = E+ - E - (work of applied forces and belts),     projection_work = max(0, min(work, net))
  *
- * of the whole scene. Most steps with contacts lose more than their projection adds, and net is below zero. What is
- * left is taken out of the kinetic energy of the islands that were lifted: with the lift V_i and the kinetic energy K_i
- * of an island in each pass, its velocities are scaled by
+ * of the whole scene; what bodies were let down by stays below zero. Most steps with contacts lose more than their
+ * projection adds, and net is below zero. What is left is taken out of the kinetic energy of the
+ * islands that were lifted: with the lift V_i and the kinetic energy K_i of an island in each pass, its velocities are
+ * scaled by
  *
  *     s_i^2 = 1 - (net/work) sum V_i/K_i,     s_i >= 0.
  *

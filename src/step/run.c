@@ -138,7 +138,7 @@ static void count_energy(mor_run* run, const mor_step_report* r)
     e->correction_work += r->correction_work;
     e->projection_work += r->projection_work;
     e->max_gain = mor_max(e->max_gain, E - e->initial - run->work - e->correction_work - e->projection_work);
-    e->max_step_gain = mor_max(e->max_step_gain, E - run->energy - r->projection_work);
+    e->max_step_gain = mor_max(e->max_step_gain, E - run->energy - mor_max(0.0, r->projection_work));
     run->energy = E;
 }
 
