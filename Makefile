@@ -163,6 +163,7 @@ test-outside: programs
 	@scripts/install-deps outside
 	@/usr/bin/python3 tests/outside/outside.py $(BUILD)/moreau $(if $(filter-out 100,$(COUNT)),$(COUNT),20)
 	@/usr/bin/python3 tests/outside/frames.py $(BUILD)/moreau
+	@/usr/bin/python3 tests/outside/rewrites.py $(BUILD)/moreau
 
 # solvers on stored problems beside Siconos, num4lcp's families, scaling: writes docs/results (about half an hour)
 bench-solvers: deps

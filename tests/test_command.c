@@ -257,6 +257,7 @@ static void options_take_their_value_after_an_equals_sign_too(void** state)
         const char *line, *part;
     } cases[] = {
         { "$M run bounce --json=yes", "--json takes no value" },
+        { "$M run bounce --csv=", "--csv: the name of the file is empty" },
         { "$M run bounce --stps=7", "unknown option '--stps', did you mean '--steps'?" },
         { "$M run bounce --steps=", "whole number" },
         { "$M run bounce --steps=-1", "whole number" },

@@ -161,6 +161,7 @@ static int take_option(const mor_cli_command* c, int argc, char** argv, int* i, 
     if (!equals && *i + 1 == argc) return mor_cli_usage(c->name, "%s needs a value", word);
     char* value = equals ? equals + 1 : argv[++*i];
     if (o->reads) files->inputs[files->input_count++] = value;
+    if (o->writes && !*value) return mor_cli_usage(c->name, "%s: the name of the file is empty", o->name);
     if (o->writes && files->output_count < MOR_CLI_MOST_OUTPUTS) {
         files->outputs[files->output_count].option = o->name;
         files->outputs[files->output_count++].name = value;

@@ -40,8 +40,8 @@ def tangents(n):
 class Problem:
     """Balls on the ground: bodies, contacts (body 0 of each is never the ground), joints."""
 
-    def __init__(self, random):
-        count = random.integers(2, 6)
+    def __init__(self, random, least=2):
+        count = random.integers(least, 6)
         self.h = 10 ** random.uniform(-3, -2)
         self.radius = random.uniform(0.2, 0.6, count)
         self.mass = 10 ** random.uniform(-0.5, 1, count)
@@ -139,8 +139,8 @@ def solve(W, q, mu):
 # ------------------------------------------------------------------------------------------ writing
 
 
-def write(p, path, random):
-    """By hand; returns what must be told."""
+def write(p, path, random, any_contact=False):
+    """By hand; returns what must be told. any_contact: also normals are turned whose bodies have no other contact."""
     paper = random.random() < 0.5
     told, frame = set(), random.choice(["mbs_frame000001", "frame1"] if paper else ["mbs_frame000001"])
     names = ["unilateral constraints", "Unilateral_Constraints", "UnilateralConstraint", "contacts"] if paper else ["contacts", "Contacts"]
@@ -176,7 +176,7 @@ def write(p, path, random):
         put(body("inertia" if paper else "world_inertia_tensors"), np.vstack([p.inertia[i] * np.eye(3) for i in order]))
         file[body("masses")] = p.mass[order]
         file[body("ids")] = ids[order].astype("i4")
-        pairs, points, normals, gaps, turned = [], [], [], [], []
+        pairs, points, normals, meant, gaps, turned = [], [], [], [], [], []
         for a, b, point, normal, gap in p.contacts:
             turned.append(random.random() < 0.4)
             if turned[-1]:
@@ -185,17 +185,17 @@ def write(p, path, random):
             first = point - gap / 2 * normal - (p.x[a] if a >= 0 else 0)
             points.append(first if paper else point)
             normals.append(normal * (1 if paper else -1) * (-1 if inward else 1))
+            meant.append(normal * (1 if paper else -1))
             gaps.append(gap)
-        several = [i for i, c in enumerate(p.contacts) if c[1] < 0 and sum(c[0] in d[:2] for d in p.contacts) > 1]
-        if several and len(p.contacts) > 2 and random.random() < 0.3:  # a normal of the reversed pair, on the ground
+        several = [i for i, c in enumerate(p.contacts) if any_contact or (c[1] < 0 and sum(c[0] in d[:2] for d in p.contacts) > 1)]
+        if several and (any_contact or len(p.contacts) > 2) and random.random() < 0.3:  # a normal of the reversed pair, on the ground
             normals[random.choice(several)] *= -1
-            told.add(contact("normals"))
         put(contact("pairs"), pairs, "i4")
         put(contact("points"), points)
         put(contact("normals"), normals)
         file[contact("gap" if paper else "gaps")] = gaps
         put(contact("mu" if paper else "mu_s"), np.column_stack([p.mu, p.mu]))
-        if inward:
+        if not np.array_equal(normals, meant):
             told.add(contact("normals"))
         if p.joints:
             J, rows = p.system()[0][3 * len(p.contacts) :], []
