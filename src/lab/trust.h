@@ -70,7 +70,7 @@ typedef struct mor_trust_level {
 typedef struct mor_trust_body {
     char name[64];
     double mean[3], deviation[3]; /* of the final position [m] */
-    int resting, turned;          /* members that are at rest; whose axis has turned by more than 45 degrees */
+    int resting, turned;          /* members that are at rest; that have turned over */
     bool rests, turns;            /* the reference */
 } mor_trust_body;
 

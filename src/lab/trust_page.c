@@ -174,7 +174,7 @@ static void write_ensemble(const mor_trust* t, FILE* out)
         out,
         "<h2>Statistics of the end</h2><p class=\"dim\">Of %d runs whose initial velocities differ by %.2g m/s: mean "
         "and "
-        "standard deviation of the final position; how many are at rest, and have turned by more than 45 degrees.</p>\n"
+        "standard deviation of the final position; how many are at rest, and have turned over.</p>\n"
         "<table><thead><tr><th>body</th><th>x</th><th>y</th><th>z</th><th>deviation</th><th>y</th><th>z</th><th>at "
         "rest</th><th>turned</th></tr></thead><tbody>\n",
         t->members, size);
