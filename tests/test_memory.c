@@ -495,18 +495,38 @@ static void survives(mor_code (*what)(mor_error*))
         by_hdf5 = false;                                                                                               \
     }
 
-/* One of every kind: contacts, chains, robots, controllers, loops, exact geometry, the plane, walks. */
+/* One of every kind: contacts, chains, robots, controllers, loops, exact geometry, the plane, walks, models
+ * of other programs. */
 static void scenes_of_all_kinds_run(void** state)
 {
     (void)state;
-    static const char* const names[] = { "benchmark/s4_slide.yaml",      "benchmark/s7.yaml",
-                                         "benchmark/s7_maximal.yaml",    "benchmark/sphere_stack.yaml",
-                                         "benchmark/s9_rod.yaml",        "control/gripper_lift.yaml",
-                                         "control/humanoid_stand.yaml",  "control/five_bar_hop.yaml",
-                                         "control/plate_arm.yaml",       "iftomm/iftomm_a03.yaml",
-                                         "mechanisms/slider_crank.yaml", "mechanisms/stewart.yaml",
-                                         "mechanisms/arm_on_floor.yaml", "new/new_planar.yaml",
-                                         "peg/peg_hills.yaml",           "peg/peg_in_hole.yaml" };
+    static const char* const names[] = { "benchmark/s4_slide.yaml",
+                                         "benchmark/s7.yaml",
+                                         "benchmark/s7_maximal.yaml",
+                                         "benchmark/sphere_stack.yaml",
+                                         "benchmark/s9_rod.yaml",
+                                         "control/gripper_lift.yaml",
+                                         "control/humanoid_stand.yaml",
+                                         "control/five_bar_hop.yaml",
+                                         "control/plate_arm.yaml",
+                                         "iftomm/iftomm_a03.yaml",
+                                         "mechanisms/slider_crank.yaml",
+                                         "mechanisms/stewart.yaml",
+                                         "mechanisms/arm_on_floor.yaml",
+                                         "new/new_planar.yaml",
+                                         "peg/peg_hills.yaml",
+                                         "peg/peg_in_hole.yaml",
+                                         "../tests/mjcf/06_meshes.xml",
+                                         "../tests/mjcf/11_actuators.xml",
+                                         "../tests/mjcf/12_contacts.xml",
+                                         "../tests/mjcf/13_keys.xml",
+                                         "../tests/mjcf/17_spatial.xml",
+                                         "../tests/mjcf/attached.xml",
+                                         "../tests/mjcf/field.xml",
+                                         "../tests/mjcf/replicas.xml",
+                                         "../tests/mjcf/shells.xml",
+                                         "../tests/sdf/1_arm.sdf",
+                                         "../tests/sdf/5_world.sdf" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         scene_name = names[i];
         printf("    %s\n", names[i]);

@@ -102,7 +102,12 @@ static void listings_that_are_wrong_are_told(void** state)
         assert_null(mor_fmu_create(folder, cases[i].token, &error));
         says(&error, error.code, MOR_BAD_INPUT, cases[i].says);
     }
+    char many[300 * 20] = "T\nrail.yaml\n"; /* more overrides than are taken: none is dropped in silence */
+    for (int i = 0; i < 257; i++) strcat(many, "time.step=0.001\n");
     mor_error error = { 0 };
+    put("moreau.txt", many, "");
+    assert_null(mor_fmu_create(folder, "T", &error));
+    says(&error, error.code, MOR_BAD_INPUT, "more than 256 overrides");
     remove(path_of("moreau.txt"));
     assert_null(mor_fmu_create(folder, NULL, &error));
     says(&error, error.code, MOR_BAD_INPUT, "moreau.txt");

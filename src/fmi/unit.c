@@ -41,11 +41,13 @@ static mor_code read_lines(char* text, const char* token, const char** scene, co
         at = end + 1;
     }
     if (n < 2) return mor_fail(error, MOR_BAD_INPUT, "resources/moreau.txt is not complete");
+    if (n > MOST_SETS + 2)
+        return mor_fail(error, MOR_BAD_INPUT, "resources/moreau.txt: more than %d overrides", MOST_SETS);
     if (token && strcmp(token, lines[0]) != 0)
         return mor_fail(error, MOR_BAD_INPUT, "this unit has the token %s, not %s: another modelDescription.xml",
                         lines[0], token);
     *scene = lines[1];
-    for (int i = 2; i < n && i < MOST_SETS + 2; i++) sets[i - 2] = lines[i];
+    for (int i = 2; i < n; i++) sets[i - 2] = lines[i];
     return MOR_OK;
 }
 

@@ -145,7 +145,7 @@ bool mor_qhull_run(double* coordinates, int count, mor_qhull_reader read, void* 
     qh_freeqhull(&qh, !qh_ALL);
     qh_memfreeshort(&qh, &left, &total);
     fclose(sink);
-    if (!ok && log) snprintf(message, message_size, "%.*s", (int)strcspn(log, "\n"), log);
+    if (!ok && log && *log) snprintf(message, message_size, "%.*s", (int)strcspn(log, "\n"), log);
     free(log);
     return ok;
 }
@@ -180,7 +180,7 @@ mor_polyhedron* mor_polyhedron_hull(const char* shape, const mor_vec3* points, i
     coordT* x = malloc(3 * (size_t)count * sizeof *x);
     facet_list list = { 0 };
     mor_polyhedron* P = NULL;
-    char message[200] = "out of memory";
+    char message[200] = "";
     if (x) {
         mor_vec3 centre = mor_lerp(lower, upper, 0.5);
         for (int i = 0; i < count; i++) {
@@ -211,8 +211,10 @@ mor_polyhedron* mor_polyhedron_hull(const char* shape, const mor_vec3* points, i
         }
         free(number);
         free(kept);
-    } else {
+    } else if (message[0]) {
         mor_fail(error, MOR_BAD_INPUT, "%s: no convex hull of the %d points: %s", shape, count, message);
+    } else { /* Qhull has nothing against the points */
+        mor_fail(error, MOR_SYSTEM, "%s: out of memory", shape);
     }
     free(x);
     free(list.sizes);

@@ -43,7 +43,7 @@ static mor_code expand(mor_mjcf* m, mor_xml* e, int depth, int* files)
         mor_error inner = { 0 };
         mor_xml* root = mor_xml_read(m->arena, path, &inner);
         if (!root) {
-            if (inner.line) *m->error = inner;
+            if (inner.line || inner.code == MOR_SYSTEM) *m->error = inner;
             else mor_xml_fail(c, m->error, "%s", inner.text);
             return inner.code;
         }
@@ -248,7 +248,7 @@ mor_code mor_mjcf_open(mor_mjcf* m, const mor_xml* at, const char* path, int dep
     mor_error inner = { 0 };
     *root = mor_xml_read(m->arena, path, &inner);
     if (!*root) {
-        if (inner.line || !at) *m->error = inner;
+        if (inner.line || !at || inner.code == MOR_SYSTEM) *m->error = inner;
         else mor_xml_fail(at, m->error, "%s", inner.text);
         return inner.code ? inner.code : MOR_BAD_INPUT;
     }

@@ -171,12 +171,14 @@ mor_code mor_mjcf_attach(mor_mjcf_copier* c, mor_xml* parent, mor_xml* before, m
     for (const mor_xml* a = mor_xml_child(c->root, "asset"); a; a = mor_xml_sibling(a))
         for (const mor_xml* k = mor_xml_child(a, "model"); k; k = mor_xml_sibling(k)) {
             const char *name = mor_xml_get(k, "name"), *file = mor_xml_get(k, "file");
-            if (!name && file) name = mor_mjcf_stem(m, file);
+            if (!name && file && !(name = mor_mjcf_stem(m, file)))
+                return mor_fail(m->error, MOR_SYSTEM, "out of memory");
             if (name && strcmp(name, model) == 0) asset = k;
         }
-    const char *file = asset ? mor_xml_get(asset, "file") : NULL,
-               *path = file ? mor_xml_path(m->arena, m->path, file) : NULL;
-    if (!path) return mor_xml_fail(e, m->error, "there is no model '%.60s' with a file in the assets", model);
+    const char* file = asset ? mor_xml_get(asset, "file") : NULL;
+    if (!file) return mor_xml_fail(e, m->error, "there is no model '%.60s' with a file in the assets", model);
+    const char* path = mor_xml_path(m->arena, m->path, file);
+    if (!path) return mor_fail(m->error, MOR_SYSTEM, "out of memory");
     mor_xml* other = NULL;
     if ((code = mor_mjcf_open(m, asset, path, c->depth + 1, &other))) return code;
     if ((code = same_compilers(c, e, other))) return code;

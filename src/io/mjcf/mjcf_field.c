@@ -155,6 +155,7 @@ mor_code mor_mjcf_cut_field(mor_mjcf* m, int geom)
         mor_pose local = mor_pose_identity();
         mor_geometry* piece =
             mor_heightfield_piece(&field, &pieces[k], mor_heightfield_floor(&field), &local.position, &inner);
+        if (!piece && inner.code == MOR_SYSTEM) return mor_fail(m->error, MOR_SYSTEM, "%s", inner.text);
         if (!piece) return mor_xml_fail(like.at, m->error, "%s", inner.text);
         mor_mjcf_geom* to = k ? MOR_MJCF_ADD(m, geoms) : &m->geoms[geom];
         if (!to) {

@@ -51,7 +51,9 @@ const char* mor_sdf_text(reader* r, const mor_xml* e, const char* name)
     const char* s = c->text + strspn(c->text, " \t\r\n");
     size_t n = strlen(s);
     while (n && strchr(" \t\r\n", s[n - 1])) n--;
-    return mor_xml_copy(r->m->arena, s, n);
+    const char* copy = mor_xml_copy(r->m->arena, s, n);
+    r->lacks = r->lacks || !copy;
+    return copy;
 }
 
 mor_code mor_sdf_numbers(reader* r, const mor_xml* e, const char* name, int count, double* out)
@@ -156,7 +158,8 @@ static mor_code collect_include(reader* r, const mor_xml* e, const char* scope, 
         mor_error again = { 0 };
         root = inner.line ? NULL : mor_xml_read(r->m->arena, inside, &again);
         if (!root)
-            return inner.line ? (*r->m->error = inner, inner.code) : mor_xml_fail(e, r->m->error, "%s", inner.text);
+            return inner.line || inner.code == MOR_SYSTEM ? (*r->m->error = inner, inner.code)
+                                                          : mor_xml_fail(e, r->m->error, "%s", inner.text);
     }
     const mor_xml* model = mor_xml_child(root, "model");
     if (!model) return mor_xml_fail(root, r->m->error, "the included file has no <model>");
@@ -165,14 +168,16 @@ static mor_code collect_include(reader* r, const mor_xml* e, const char* scope, 
 
 static mor_code collect_joint(reader* r, const mor_xml* e, const char* scope, int model)
 {
-    const char *name = mor_xml_get(e, "name"), *parent = mor_sdf_text(r, e, "parent"),
-               *child = mor_sdf_text(r, e, "child");
-    if (!name || !parent || !child)
+    const mor_xml *from = mor_xml_child(e, "parent"), *to = mor_xml_child(e, "child");
+    const char* name = mor_xml_get(e, "name");
+    if (!name || !from || !from->text || !to || !to->text)
         return mor_xml_fail(e, r->m->error, "<joint> needs a name, a <parent> and a <child>");
-    named* n = add(r, e, scoped(r, scope, name), 1, model);
-    if (!n) return MOR_SYSTEM;
-    n->parent = strcmp(parent, "world") == 0 ? "world" : scoped(r, scope, parent);
-    n->child = scoped(r, scope, child);
+    const char *parent = mor_sdf_text(r, e, "parent"), *child = mor_sdf_text(r, e, "child");
+    named* n = parent && child ? add(r, e, scoped(r, scope, name), 1, model) : NULL;
+    if (n)
+        n->parent = strcmp(parent, "world") == 0 ? "world" : scoped(r, scope, parent),
+        n->child = scoped(r, scope, child);
+    if (!n || !n->parent || !n->child) return mor_fail(r->m->error, MOR_SYSTEM, "out of memory");
     return mor_sdf_pose(r, e, scope, &n->pose, &n->relative);
 }
 
@@ -419,7 +424,8 @@ static mor_code fill(mor_mjcf* m, const mor_xml* root, const char* packages)
         } else if (strcmp(c->name, "plugin") == 0) mor_mjcf_note(m, c, "plugin", "<plugin> is not used");
     }
     if (!code && r.count == 0) return mor_xml_fail(root, m->error, "the file has no <model>");
-    return code ? code : grow_all(&r);
+    if (!code) code = grow_all(&r);
+    return r.lacks ? mor_fail(m->error, MOR_SYSTEM, "out of memory") : code;
 }
 
 bool mor_sdf_is(const char* path) { return mor_xml_begins(path, "sdf"); }

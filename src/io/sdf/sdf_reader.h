@@ -22,7 +22,8 @@ typedef struct reader {
     named* items;
     int count, room, models;
     const char* packages;
-    bool bare; /* no world around the model */
+    bool bare;  /* no world around the model */
+    bool lacks; /* of memory: a text could not be copied */
 } reader;
 
 /* The text of a child element without blanks around it, or NULL. */
