@@ -322,6 +322,7 @@ struct mor_world {
     void *on_user_data, *on_collide_data, *on_integrate_data;
     mor_formulation_stage on_solve;
     void* on_solve_data;
+    bool watched; /* on_solve only looks on: it calls the formulation's own step */
     struct {
         mor_observer function;
         void* user;
@@ -340,6 +341,8 @@ struct mor_world {
     mor_arena* derivative_room;  /* and their memory */
 };
 
+/* Does the caller solve the steps, by a function of its own? */
+static inline bool mor_world_own_solve(const mor_world* w) { return w->on_solve && !w->watched; }
 /* May it have kinematic bodies? True where nobody has looked since a change. */
 static inline bool mor_world_kinematic(const mor_world* w) { return w->kinds_seen != w->revision + 1 || w->kinematic; }
 

@@ -229,7 +229,7 @@ void mor_step_follow(const mor_world* w, mor_step* k)
     d->interrupt = w->interrupt;
     d->on_user = w->on_user, d->on_user_data = w->on_user_data;
     d->on_collide = w->on_collide, d->on_collide_data = w->on_collide_data;
-    d->on_solve = w->on_solve, d->on_solve_data = w->on_solve_data;
+    d->on_solve = w->on_solve, d->on_solve_data = w->on_solve_data, d->watched = w->watched;
     d->on_integrate = w->on_integrate, d->on_integrate_data = w->on_integrate_data;
 }
 

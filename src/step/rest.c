@@ -141,7 +141,7 @@ void mor_rest_hold(const mor_world* w, mor_island* island, mor_arena* arena)
 {
     const mor_system* s = &island->system;
     const mor_contact* contacts = w->contacts.data;
-    if (!is_plain(w, island) || w->stored || w->on_solve || w->on_collide) return;
+    if (!is_plain(w, island) || w->stored || mor_world_own_solve(w) || w->on_collide) return;
     for (int i = 0; i < s->tree_count; i++) /* most islands move */
         if (!(fabs(island->answer.nu[s->trees[i].offset]) <= STILL)) return;
     for (int c = 0; c < s->contact_count; c++) {

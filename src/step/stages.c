@@ -80,8 +80,8 @@ static void begin_with(mor_world* w, mor_step* k)
 
 static mor_code check_methods(mor_world* w, mor_error* error)
 {
-    if (w->on_solve || (w->fitting_formulation == w->formulation && w->fitting_solver == w->solver &&
-                        w->fitting_collision == w->collision))
+    if (mor_world_own_solve(w) || (w->fitting_formulation == w->formulation && w->fitting_solver == w->solver &&
+                                   w->fitting_collision == w->collision))
         return MOR_OK;
     mor_code code = mor_world_check_methods(w, error);
     if (code) return code;

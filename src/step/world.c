@@ -235,7 +235,7 @@ static bool takes_one(const mor_solver* solver, uint32_t forms)
 static mor_code check_planes(const mor_world* w, mor_error* error)
 {
     const mor_collision* c;
-    if (w->formulation->groups != 1 || w->collision->planes || w->on_collide || w->on_solve) return MOR_OK;
+    if (w->formulation->groups != 1 || w->collision->planes || w->on_collide || mor_world_own_solve(w)) return MOR_OK;
     char names[200] = "";
     for (int i = 0; (c = mor_library_collision_at(w->library, i)); i++)
         if (c->planes && strlen(names) + strlen(c->name) + 3 < sizeof names) {
@@ -252,7 +252,7 @@ static mor_code check_planes(const mor_world* w, mor_error* error)
 static mor_code check_solver(const mor_world* w, mor_error* error)
 {
     uint32_t forms = w->formulation->produces;
-    if (w->on_solve || forms == 0 || takes_one(w->solver, forms)) return MOR_OK;
+    if (mor_world_own_solve(w) || forms == 0 || takes_one(w->solver, forms)) return MOR_OK;
     char solvers[300] = "", formulations[200] = "";
     const mor_solver* s;
     const mor_formulation* f;
@@ -276,7 +276,7 @@ static mor_code check_solver(const mor_world* w, mor_error* error)
 static mor_code check_turning(const mor_world* w, mor_error* error)
 {
     int asked = mor_world_turning(w);
-    if (w->on_solve || w->formulation->turning >= asked) return MOR_OK;
+    if (mor_world_own_solve(w) || w->formulation->turning >= asked) return MOR_OK;
     char names[200] = "";
     const mor_formulation* f;
     for (int i = 0; (f = mor_library_formulation_at(w->library, i)); i++)
@@ -292,7 +292,8 @@ mor_code mor_world_check_methods(const mor_world* w, mor_error* error)
 {
     mor_code code = check_planes(w, error);
     if (!code) code = check_turning(w, error);
-    if (!code && w->options.relinearise > 0 && !w->on_solve && (!w->formulation->gaps || w->collision->planes))
+    if (!code && w->options.relinearise > 0 && !mor_world_own_solve(w) &&
+        (!w->formulation->gaps || w->collision->planes))
         code =
             mor_fail(error, MOR_BAD_INPUT,
                      "relinearise goes with formulations whose rows take gap/h (st, ncp, mncp, convex, implicit) and "
@@ -413,6 +414,7 @@ void mor_world_on_solve(mor_world* w, mor_formulation_stage function, void* user
 {
     w->on_solve = function;
     w->on_solve_data = user;
+    w->watched = false;
 }
 
 void mor_world_on_integrate(mor_world* w, mor_user_stage function, void* user)

@@ -26,6 +26,7 @@ struct mor_bpmd_recorder {
     mor_bpmd_before before;
     mor_formulation_stage solve; /* the solve stage that was there */
     void* solve_data;
+    bool watched; /* what the world said of `solve` */
     mor_bpmd_frame* waiting;
     int waiting_count, waiting_capacity, written;
     size_t waiting_bytes;
@@ -165,7 +166,9 @@ static mor_bpmd_recorder* record(const char* path, mor_world* world, const mor_s
     mor_world_on_user(world, before_step, r);
     r->solve = world->on_solve;
     r->solve_data = world->on_solve_data;
+    r->watched = world->watched;
     mor_world_on_solve(world, at_solve, r);
+    world->watched = !r->solve || r->watched;
     return r;
 }
 
@@ -205,6 +208,7 @@ mor_code mor_bpmd_close(mor_bpmd_recorder* r, mor_error* error)
     mor_world* w = r->world;
     mor_world_on_user(w, r->user, r->user_data);
     mor_world_on_solve(w, r->solve, r->solve_data);
+    w->watched = r->watched;
     for (int i = 0; i < w->observer_count; i++)
         if (w->observers[i].user == r) {
             memmove(&w->observers[i], &w->observers[i + 1],
