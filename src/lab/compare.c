@@ -163,8 +163,8 @@ static void keep_iterate(void* user, const mor_trace_line* from, const double* z
     if (v && all->contacts && mor_contact_view_judge(&k->view, z, &line.residual, v, k->arena)) {
         line.sticking = line.sliding = line.open = 0;
         for (int c = 0; c < all->contacts; c++)
-            ++*(v[c].state == MOR_CONTACT_STICKS ? &line.sticking
-                : v[c].state == MOR_CONTACT_OPEN ? &line.open
+            ++*(v[c].state == MOR_VERDICT_STICKS ? &line.sticking
+                : v[c].state == MOR_VERDICT_OPEN ? &line.open
                                                  : &line.sliding);
     }
     if (v) mor_iterations_add(all, &line, z, v);

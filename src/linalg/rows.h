@@ -147,9 +147,17 @@ MOR_ALWAYS_INLINE unsigned long long mor_used3(int n, const double* A)
     double s0 = t0[0] + t0[1], s1 = t1[0] + t1[1], s2 = t2[0] + t2[1], s3 = t3[0] + t3[1], s4 = t4[0] + t4[1],         \
            s5 = t5[0] + t5[1], s6 = t6[0] + t6[1], s7 = t7[0] + t7[1], s8 = t8[0] + t8[1];                             \
     if ((rest) && n & 1) MOR_GRAM3_STEP(double, *, n - 1, s)
-#define MOR_GRAM3_REST(k, rest)                                                                                        \
-    MOR_GRAM3_SUMS(k, rest);                                                                                           \
+#define MOR_GRAM3_ADD                                                                                                  \
     W[0] += s0, W[1] += s1, W[2] += s2, W[3] += s3, W[4] += s4, W[5] += s5, W[6] += s6, W[7] += s7, W[8] += s8
+/* The sums over the columns that `used` says A knows: the same bits. */
+#define MOR_GRAM3_USED(used)                                                                                           \
+    mor_four w0 = { 0, 0, 0, 0 }, w1 = w0, w2 = w0, w3 = w0, w4 = w0, w5 = w0, w6 = w0, w7 = w0, w8 = w0;              \
+    const int whole = n & ~3;                                                                                          \
+    for (unsigned long long left = (used) & ((1ull << (whole / 4)) - 1); left; left &= left - 1) {                     \
+        int j = 4 * __builtin_ctzll(left);                                                                             \
+        MOR_GRAM3_STEP(mor_four, MOR_FOUR_AT, j, w);                                                                   \
+    }                                                                                                                  \
+    MOR_GRAM3_SUMS(whole, (used) >> (whole / 4) & 1)
 
 /* W += A B', both 3 x n, W row-major */
 MOR_ALWAYS_INLINE void mor_gram3(int n, const double* A, const double* B, double* W)
@@ -157,34 +165,22 @@ MOR_ALWAYS_INLINE void mor_gram3(int n, const double* A, const double* B, double
     mor_four w0 = { 0, 0, 0, 0 }, w1 = w0, w2 = w0, w3 = w0, w4 = w0, w5 = w0, w6 = w0, w7 = w0, w8 = w0;
     int k = 0;
     for (; k + 4 <= n; k += 4) MOR_GRAM3_STEP(mor_four, MOR_FOUR_AT, k, w);
-    MOR_GRAM3_REST(k, true);
+    MOR_GRAM3_SUMS(k, true);
+    MOR_GRAM3_ADD;
 }
 
-/* The same over the columns that `used` says A knows: the same bits. */
+/* The same over the columns that `used` says A knows. */
 MOR_ALWAYS_INLINE void mor_gram3_used(int n, unsigned long long used, const double* A, const double* B, double* W)
 {
-    mor_four w0 = { 0, 0, 0, 0 }, w1 = w0, w2 = w0, w3 = w0, w4 = w0, w5 = w0, w6 = w0, w7 = w0, w8 = w0;
-    const int k = n & ~3;
-    const bool rest = used >> (k / 4) & 1;
-    for (used &= (1ull << (k / 4)) - 1; used; used &= used - 1) {
-        int j = 4 * __builtin_ctzll(used);
-        MOR_GRAM3_STEP(mor_four, MOR_FOUR_AT, j, w);
-    }
-    MOR_GRAM3_REST(k, rest);
+    MOR_GRAM3_USED(used);
+    MOR_GRAM3_ADD;
 }
 
 /* The same product by itself, with columns `apart` numbers apart. */
 MOR_ALWAYS_INLINE void mor_gram3_columns(int n, unsigned long long used, const double* A, const double* B, int apart,
                                          double* W)
 {
-    mor_four w0 = { 0, 0, 0, 0 }, w1 = w0, w2 = w0, w3 = w0, w4 = w0, w5 = w0, w6 = w0, w7 = w0, w8 = w0;
-    const int k = n & ~3;
-    const bool rest = used >> (k / 4) & 1;
-    for (used &= (1ull << (k / 4)) - 1; used; used &= used - 1) {
-        int j = 4 * __builtin_ctzll(used);
-        MOR_GRAM3_STEP(mor_four, MOR_FOUR_AT, j, w);
-    }
-    MOR_GRAM3_SUMS(k, rest);
+    MOR_GRAM3_USED(used);
     double *X = W + apart, *Y = X + apart;
     W[0] = 0.0 + s0, W[1] = 0.0 + s3, W[2] = 0.0 + s6, X[0] = 0.0 + s1, X[1] = 0.0 + s4, X[2] = 0.0 + s7;
     Y[0] = 0.0 + s2, Y[1] = 0.0 + s5, Y[2] = 0.0 + s8;

@@ -60,7 +60,7 @@ double mor_judge_rho(const mor_problem* problem, int contact);
 /* Largest friction row of a polygonal contact [m/s] (judge_step.c). */
 double mor_judge_polygon(const mor_block* block, double rho, const double* p, const double* u);
 
-enum { MOR_CONTACT_OPEN = -1, MOR_CONTACT_SLIDES = 0, MOR_CONTACT_STICKS = 1 };
+enum { MOR_VERDICT_OPEN = -1, MOR_VERDICT_SLIDES = 0, MOR_VERDICT_STICKS = 1 };
 /* One contact of an answer: open without normal impulse, sticking below 1e-6 m/s of slip. */
 typedef struct mor_contact_verdict {
     int state;

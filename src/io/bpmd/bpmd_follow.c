@@ -69,7 +69,7 @@ static void add_line(follower* f, int iteration, mor_residual residual, const do
     if (!f->last || !f->verdicts || !grow(a)) return;
     signed char* states = a->states + (size_t)a->count * (size_t)a->contacts;
     bool told = f->view.count && f->view.contact && mor_contact_view_judge(&f->view, z, &residual, f->verdicts, arena);
-    memset(states, told ? MOR_CONTACT_OPEN : NOT_TOLD, (size_t)a->contacts); /* left out of the problem: no impulse */
+    memset(states, told ? MOR_VERDICT_OPEN : NOT_TOLD, (size_t)a->contacts); /* left out of the problem: no impulse */
     for (int c = 0; told && c < f->view.count; c++) states[f->view.contact[c]] = (signed char)f->verdicts[c].state;
     put_line(a->values + (size_t)a->count++ * MOR_BPMD_MEASURES, iteration, &residual);
     memcpy(f->last, z, (size_t)f->unknowns * sizeof *z);
