@@ -163,17 +163,6 @@ void free(void* block)
 
 /* ------------------------------------------------------------------------------- what is done */
 
-static char folder[64];
-
-static const char* at(const char* name)
-{
-    static char path[2][256];
-    static int next;
-    next = !next;
-    snprintf(path[next], sizeof *path, "%s/%s", folder, name);
-    return path[next];
-}
-
 /* A scene of the library, its world, and steps. */
 static mor_code run_scene(const char* name, int steps, mor_error* error)
 {
@@ -202,7 +191,7 @@ static mor_code with_world(mor_code (*what)(mor_world*, mor_scene*, mor_error*),
 
 static mor_code record_world(mor_world* w, mor_scene* scene, mor_error* error)
 {
-    mor_recorder* r = mor_recorder_open(at("out.h5"), w, scene, error);
+    mor_recorder* r = mor_recorder_open(faults_at("out.h5"), w, scene, error);
     if (!r) return error->code;
     mor_code code = mor_world_add_observer(w, mor_recorder_observe, r, error);
     for (int i = 0; i < 2 && !code; i++) code = mor_world_step(w, NULL, error);
@@ -212,8 +201,8 @@ static mor_code record_world(mor_world* w, mor_scene* scene, mor_error* error)
 
 static mor_code store_world(mor_world* w, mor_scene* scene, mor_error* error)
 {
-    remove(at("bpmd.h5")); /* frames are never written over others */
-    mor_bpmd_recorder* r = mor_bpmd_record(at("bpmd.h5"), w, scene, 1, error);
+    remove(faults_at("bpmd.h5")); /* frames are never written over others */
+    mor_bpmd_recorder* r = mor_bpmd_record(faults_at("bpmd.h5"), w, scene, 1, error);
     if (!r) return error->code;
     mor_code code = MOR_OK;
     for (int i = 0; i < 2 && !code; i++) code = mor_world_step(w, NULL, error);
@@ -289,7 +278,7 @@ static mor_code show(mor_error* e) { return with_world(show_world, "benchmark/s4
 /* A recording as the viewer sees it: opened, described, all series, a frame, a page. */
 static mor_code view(mor_error* error)
 {
-    mor_recording* r = mor_recording_open(at("run.h5"), error);
+    mor_recording* r = mor_recording_open(faults_at("run.h5"), error);
     if (!r) return error->code;
     mor_bytes bytes = { 0 };
     mor_view_frame frame = { 0 };
@@ -302,7 +291,7 @@ static mor_code view(mor_error* error)
     if (!code && bytes.failed) code = mor_fail(error, MOR_SYSTEM, "out of memory");
     mor_export_report report;
     const mor_export_options options = { .most_bytes = 1e7, .rate = 60.0 };
-    if (!code) code = mor_export_html(at("page.html"), &r, 1, &options, &report, error);
+    if (!code) code = mor_export_html(faults_at("page.html"), &r, 1, &options, &report, error);
     mor_view_frame_free(&frame);
     mor_bytes_free(&bytes);
     mor_recording_close(r);
@@ -311,14 +300,14 @@ static mor_code view(mor_error* error)
 
 static mor_code read_problems(mor_error* error)
 {
-    mor_bpmd* file = mor_bpmd_open(at("problems.h5"), error);
+    mor_bpmd* file = mor_bpmd_open(faults_at("problems.h5"), error);
     if (!file) return error->code;
     mor_bpmd_frame frame;
     mor_code code = mor_bpmd_read(file, 0, &frame, error);
     if (!code) mor_bpmd_frame_clear(&frame);
     mor_bpmd_free(file);
     if (code) return code;
-    mor_recording* r = mor_view_open(at("problems.h5"), 0, NULL, NULL, error);
+    mor_recording* r = mor_view_open(faults_at("problems.h5"), 0, NULL, NULL, error);
     if (!r) return error->code;
     mor_recording_close(r);
     return MOR_OK;
@@ -344,7 +333,7 @@ static mor_code read_plan(mor_error* error)
     if (!plan) return error->code;
     mor_plan_destroy(plan);
     mor_measured table = { 0 };
-    mor_code code = mor_measured_read(&table, at("motion.csv"), error);
+    mor_code code = mor_measured_read(&table, faults_at("motion.csv"), error);
     mor_measured_free(&table);
     return code;
 }
@@ -355,10 +344,10 @@ static mor_code run_unit(mor_error* error)
     char scene[256], state[1 << 16];
     snprintf(scene, sizeof scene, "%s/scenes/control/plate_arm.yaml", MOREAU_SOURCE_DIR);
     const char* sets[] = { "time.end=1", NULL };
-    mor_fmu_export what = { scene, sets, at("motion.csv"), at("unit.fmu"), 2 };
+    mor_fmu_export what = { scene, sets, faults_at("motion.csv"), faults_at("unit.fmu"), 2 };
     int count = 0;
     mor_code code = mor_fmu_write(&what, &count, error);
-    mor_fmu* unit = code ? NULL : mor_fmu_create(folder, "token", error);
+    mor_fmu* unit = code ? NULL : mor_fmu_create(faults_folder, "token", error);
     if (!unit) return error->code;
     double x;
     for (unsigned i = 0; i < 200 && !code; i++)
@@ -380,15 +369,15 @@ static mor_code convert_models(mor_error* error)
     mor_urdf_options o = mor_urdf_options_default();
     o.shapes = true;
     mor_robot_model* m = mor_urdf_read(path, &o, notes, sizeof notes, error);
-    mor_code code = m ? mor_urdf_write(m, "arm", at("arm.urdf"), notes, sizeof notes, error) : error->code;
+    mor_code code = m ? mor_urdf_write(m, "arm", faults_at("arm.urdf"), notes, sizeof notes, error) : error->code;
     mor_robot_destroy(m);
     snprintf(path, sizeof path, "%s/scenes/mechanisms/arm_on_floor.yaml", MOREAU_SOURCE_DIR);
     mor_scene* scene = code ? NULL : mor_scene_load(path, NULL, NULL, error);
     mor_world* w = scene ? mor_scene_build(scene, 1, error) : NULL;
-    if (!code) code = w ? mor_mjcf_write(w, at("arm.xml"), notes, sizeof notes, error) : error->code;
+    if (!code) code = w ? mor_mjcf_write(w, faults_at("arm.xml"), notes, sizeof notes, error) : error->code;
     mor_world_destroy(w);
     mor_scene_destroy(scene);
-    scene = code ? NULL : mor_scene_load(at("arm.xml"), NULL, NULL, error);
+    scene = code ? NULL : mor_scene_load(faults_at("arm.xml"), NULL, NULL, error);
     w = scene ? mor_scene_build(scene, 1, error) : NULL;
     if (!code) code = w ? mor_world_step(w, NULL, error) : error->code;
     mor_world_destroy(w);
@@ -402,20 +391,18 @@ static mor_code draw(mor_error* error)
     static const char* const quantities[] = { "position", "velocity:box", "energy",   "contact-forces",
                                               "gap",      "iterations",   "residual", "status",
                                               "work",     "timing",       "/time",    "orientation:box" };
-    mor_recording* r = mor_recording_open(at("run.h5"), error);
+    mor_recording* r = mor_recording_open(faults_at("run.h5"), error);
     mor_figure* figure = r ? calloc(1, sizeof *figure) : NULL;
     mor_code code = figure ? MOR_OK : r ? mor_fail(error, MOR_SYSTEM, "out of memory") : error->code;
     if (!code) mor_plot_title(figure, &r, 1);
     for (size_t i = 0; i < sizeof quantities / sizeof *quantities && !code; i++)
         code = mor_plot_add(figure, &r, 1, quantities[i], error);
-    if (!code) code = mor_figure_write(figure, at("figure.svg"), error);
+    if (!code) code = mor_figure_write(figure, faults_at("figure.svg"), error);
     if (figure) mor_figure_clear(figure);
     free(figure);
     mor_recording_close(r);
     return code;
 }
-
-static mor_code read_stored(mor_error* error) { return faults_stored(folder, error); }
 
 /* ------------------------------------------------------------------------------- the attempts */
 
@@ -546,12 +533,12 @@ SURVIVES(plans_and_motions_are_read, read_plan, false)
 SURVIVES(a_unit_runs, run_unit, false)
 SURVIVES(models_are_converted, convert_models, false)
 SURVIVES(figures_are_drawn, draw, false)
-SURVIVES(traces_and_stored_problems_are_read, read_stored, false)
+SURVIVES(traces_and_stored_problems_are_read, faults_stored, false)
 SURVIVES(hdf5_fails_under_a_recording, record, true)
 SURVIVES(hdf5_fails_under_problems, store, true)
 SURVIVES(hdf5_fails_for_a_viewer, view, true)
 SURVIVES(hdf5_fails_while_problems_are_read, read_problems, true)
-SURVIVES(hdf5_fails_under_traces_and_stored_problems, read_stored, true)
+SURVIVES(hdf5_fails_under_traces_and_stored_problems, faults_stored, true)
 SURVIVES(hdf5_fails_under_figures, draw, true)
 
 static int open_all(void** state)
@@ -559,29 +546,29 @@ static int open_all(void** state)
     (void)state;
     mor_error error = { 0 };
     places_begin();
-    snprintf(folder, sizeof folder, "/tmp/moreau-test-memory-XXXXXX");
-    if (!mkdtemp(folder) || record(&error) || store(&error)) {
+    snprintf(faults_folder, sizeof faults_folder, "/tmp/moreau-test-memory-XXXXXX");
+    if (!mkdtemp(faults_folder) || record(&error) || store(&error)) {
         print_error("%s\n", error.text);
         return -1;
     }
-    FILE* f = fopen(at("motion.csv"), "w");
+    FILE* f = fopen(faults_at("motion.csv"), "w");
     if (!f) return -1;
     fputs("time,x,y\n0,1,2\n0.1,3,4\n", f);
     fclose(f);
     char line[1024]; /* the files of a unit */
     snprintf(line, sizeof line, "cp -r %s/scenes/control %s/scenes/motions %s/scenes/robots %s", MOREAU_SOURCE_DIR,
-             MOREAU_SOURCE_DIR, MOREAU_SOURCE_DIR, folder);
-    if (system(line) != 0 || !(f = fopen(at("moreau.txt"), "w"))) return -1;
+             MOREAU_SOURCE_DIR, MOREAU_SOURCE_DIR, faults_folder);
+    if (system(line) != 0 || !(f = fopen(faults_at("moreau.txt"), "w"))) return -1;
     fputs("token\ncontrol/plate_arm.yaml\n", f);
     fclose(f);
-    return rename(at("out.h5"), at("run.h5")) || rename(at("bpmd.h5"), at("problems.h5"));
+    return rename(faults_at("out.h5"), faults_at("run.h5")) || rename(faults_at("bpmd.h5"), faults_at("problems.h5"));
 }
 
 static int close_all(void** state)
 {
     (void)state;
     char line[128];
-    snprintf(line, sizeof line, "rm -rf %s", folder);
+    snprintf(line, sizeof line, "rm -rf %s", faults_folder);
     return system(line);
 }
 

@@ -1,6 +1,7 @@
 #include "common/random_scenes.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 uint64_t test_seed(uint64_t own)
@@ -109,4 +110,26 @@ double test_run(mor_world* w, int n, double* depth)
         if (depth) *depth = fmax(*depth, r.penetration);
     }
     return gain;
+}
+
+void test_glancing(double h, double v, double sine, double until, double mass, double tol)
+{
+    const double r = 0.1, cosine = sqrt(1 - sine * sine);
+    mor_world* w = test_default_world(3, h, mor_v3(0, 0, 0));
+    mor_geometry *a = test_sphere(r), *b = test_sphere(r);
+    mor_pose pa = mor_pose_identity(), pb = pa;
+    pb.position = mor_v3(-2 * r * cosine - v * h * until, 2 * r * sine, 0);
+    mor_body_id first = test_add(w, mass > 0 ? MOR_DYNAMIC : MOR_FIXED, &a, NULL, 1, mass > 0 ? mass : 1.0, 0, pa);
+    mor_body_id second = test_add(w, MOR_DYNAMIC, &b, NULL, 1, 1.0, 0, pb);
+    test_velocity(w, second, mor_v3(v, 0, 0), mor_v3(0, 0, 0));
+    test_run(w, 1, NULL);
+    mor_vec3 n = mor_v3(-cosine, sine, 0), across = mor_v3(sine, cosine, 0);
+    mor_body_state s = test_state(w, second), t = test_state(w, first);
+    char what[120];
+    snprintf(what, sizeof what, "h %g, v %g, sine %g, until %g, mass %g", h, v, sine, until, mass);
+    test_near(mor_dot(s.velocity, across), v * sine, tol * v, what);
+    test_near(mor_dot(mor_sub(s.velocity, t.velocity), n), -until * v * cosine, tol * v, what);
+    if (mass > 0) test_near(s.velocity.x + mass * t.velocity.x, v, 1e-9 * v, what);
+    test_near(mor_norm(s.angular_velocity) + mor_norm(t.angular_velocity), 0.0, 1e-9 * v, what);
+    mor_world_destroy(w);
 }

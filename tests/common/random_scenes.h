@@ -24,5 +24,9 @@ mor_body_id test_add(mor_world* world, mor_body_kind kind, mor_geometry* const* 
 /* Runs n steps; each must be solved. Returns the greatest gain of kinetic and potential energy in a step [J], and the
  * deepest penetration if not NULL. */
 double test_run(mor_world* world, int n, double* depth);
+/* One step of two frictionless balls without weight: 1 kg comes at v [m/s] in x upon a ball of `mass` kg at rest (0:
+ * fixed), their line of centres askew by `sine`, and reaches it after the share `until` of the step h. The impulse is
+ * along that line; what is left of the approach in this step is the way to the surface; nothing spins. Within tol v. */
+void test_glancing(double h, double v, double sine, double until, double mass, double tol);
 
 #endif
