@@ -176,6 +176,45 @@ static void boxes_of_any_sizes_and_places_meet_as_by_brute_force(void** state)
     }
 }
 
+/* Bodies of ten boxes that go their ways slowly, some of them with a leap now and then. The tree is not asked while
+ * all stay in their fat boxes: the pairs are those of brute force, and what is looked at becomes less. */
+static void pairs_of_boxes_that_hardly_move_come_from_a_kept_list(void** state)
+{
+    (void)state;
+    mor_rng rng = { 21 };
+    mor_allocator allocator = mor_allocator_default();
+    mor_bvh* tree = mor_bvh_create(&allocator, 0.1);
+    boxes* s = calloc(1, sizeof *s);
+    bool* moved = calloc(4096, sizeof *moved);
+    int list[400];
+    s->count = 400;
+    for (int i = 0; i < s->count; i++) {
+        const mor_vec3 at = mor_v3(1.1 * (i / 10 % 7), 1.1 * (i / 70), 0);
+        s->box[i] = random_box(&rng, 1, 0.5);
+        s->box[i].lower = mor_add(s->box[i].lower, at), s->box[i].upper = mor_add(s->box[i].upper, at);
+        s->alive[i] = moved[i] = true;
+        s->group[i] = 1 + i / 10;
+        s->proxy[i] = list[i] = mor_bvh_insert(tree, s->box[i], i);
+        mor_bvh_set_group(tree, s->proxy[i], s->group[i]);
+    }
+    long visits[40];
+    for (int round = 0; round < 40; round++) {
+        for (int i = 0; i < s->count; i++) {
+            const bool leaps = round % 10 == 9 && i % 100 == round % 7;
+            const mor_vec3 d = mor_scale(leaps ? 2.0 : 1e-3, mor_v3(mor_rng_uniform(&rng) - 0.5, 0, 0));
+            s->box[i].lower = mor_add(s->box[i].lower, d), s->box[i].upper = mor_add(s->box[i].upper, d);
+            mor_bvh_set_box(tree, s->proxy[i], s->box[i]);
+        }
+        const mor_index_pair* pairs;
+        mor_bvh_pairs(tree, list, s->count, NULL, &pairs, &visits[round]);
+        compare_pairs(tree, s, moved);
+    }
+    assert_true(visits[8] < visits[0] / 2);
+    mor_bvh_destroy(tree);
+    free(s);
+    free(moved);
+}
+
 typedef struct hits {
     bool found[4096];
     int count, stop_after;
@@ -359,6 +398,7 @@ int main(void)
         cmocka_unit_test(pairs_equal_brute_force_through_inserts_moves_and_removals),
         cmocka_unit_test(boxes_of_one_group_make_no_pairs),
         cmocka_unit_test(boxes_of_any_sizes_and_places_meet_as_by_brute_force),
+        cmocka_unit_test(pairs_of_boxes_that_hardly_move_come_from_a_kept_list),
         cmocka_unit_test(a_query_finds_exactly_the_boxes_it_meets_and_stops_when_told),
         cmocka_unit_test(a_small_move_stays_in_the_fat_box),
         cmocka_unit_test(cost_grows_nearly_linearly_and_the_tree_stays_flat),

@@ -57,6 +57,7 @@ void mor_bvh_destroy(mor_bvh* tree)
     if (tree->spare) a.resize(a.user, tree->spare, 0);
     if (tree->pairs) a.resize(a.user, tree->pairs, 0);
     if (tree->leaves) a.resize(a.user, tree->leaves, 0);
+    if (tree->near) a.resize(a.user, tree->near, 0);
     if (tree->items) a.resize(a.user, tree->items, 0);
     if (tree->shadows) a.resize(a.user, tree->shadows, 0);
     if (tree->cells) a.resize(a.user, tree->cells, 0);
@@ -185,6 +186,7 @@ static int best_sibling(const mor_bvh* tree, const mor_aabb* box)
 static void attach(mor_bvh* tree, int leaf, int parent)
 {
     mor_bvh_node* n = tree->nodes;
+    tree->changes++;
     if (tree->root == MOR_BVH_NONE) {
         give_back(tree, parent);
         tree->root = leaf;
@@ -205,6 +207,7 @@ static int detach(mor_bvh* tree, int leaf)
 {
     mor_bvh_node* n = tree->nodes;
     int parent = n[leaf].parent;
+    tree->changes++;
     if (parent == MOR_BVH_NONE) {
         tree->root = MOR_BVH_NONE;
         return MOR_BVH_NONE;
@@ -249,6 +252,7 @@ void mor_bvh_set_group(mor_bvh* tree, int proxy, int group)
     mor_bvh_node* n = tree->nodes;
     n[proxy].group = group;
     tree->changed = true;
+    tree->changes++;
     for (int i = n[proxy].parent; i != MOR_BVH_NONE; i = n[i].parent) refit(n, i);
 }
 

@@ -32,13 +32,15 @@ struct mor_bvh {
     uint64_t *keys, *spare; /* pair buffers of `key_capacity` */
     mor_index_pair* pairs;
     int key_capacity;
-    mor_bvh_part parts[MOR_BVH_PARTS]; /* what each of them found, on threads */
-    int* leaves;                       /* `count` proxies, in any order; room for `capacity` */
-    bool unsettled;                    /* boxes may have left their fat ones */
-    bool changed, grouped;             /* by_groups (bvh_grid.c), and whether it must be asked again */
-    struct mor_bvh_item* items;        /* of the grid, `grid_capacity` of them */
-    struct mor_bvh_shadow* shadows;    /* likewise */
-    int* cells;                        /* of the grid: four for each item, and two */
+    uint64_t changes, seen, near_of;      /* of leaves and fat boxes; at the last call; those `near` is of */
+    int *near, near_count, near_capacity; /* pairs of leaves whose fat boxes meet; -1: too many */
+    mor_bvh_part parts[MOR_BVH_PARTS];    /* what each of them found, on threads */
+    int* leaves;                          /* `count` proxies, in any order; room for `capacity` */
+    bool unsettled;                       /* boxes may have left their fat ones */
+    bool changed, grouped;                /* by_groups (bvh_grid.c), and whether it must be asked again */
+    struct mor_bvh_item* items;           /* of the grid, `grid_capacity` of them */
+    struct mor_bvh_shadow* shadows;       /* likewise */
+    int* cells;                           /* of the grid: four for each item, and two */
     int grid_capacity;
 };
 

@@ -5,7 +5,12 @@
  * neighbours in a pile overlap). Two nodes that do not meet end the
  * way of all pairs below them; two that have one box in common are split at the taller one. Threads share that walk.
  *
- * Cost: for n moved boxes and k pairs O((n + k) log n), or about 10 (n + k) pairs of nodes together.
+ * While no box leaves its fat one, the pairs of leaves whose fat boxes meet stay the same. They are looked for when
+ * that was so between two calls, and kept: the next calls go through this list, and not into the tree, until it
+ * changes.
+ *
+ * Cost: for n moved boxes and k pairs O((n + k) log n), or about 10 (n + k) pairs of nodes together; of the list, n and
+ * the pairs in it.
  *
  * Pairs are sorted by a radix sort on the 64-bit key (i << 32 | j), 11 bits at a time, only over the
  * bits that occur: linear, stable, without further memory. */
@@ -16,8 +21,9 @@
 #include <assert.h>
 #include <string.h>
 
-/* MANY: the tree goes down as a whole if more than one in so many boxes moved; on threads from WORTH moved boxes on */
-enum { RADIX_BITS = 11, RADIX_SIZE = 1 << RADIX_BITS, FEW = 64, MANY = 8, WORTH = 256 };
+/* MANY: the tree goes down as a whole if more than one in so many boxes moved; on threads from WORTH moved boxes on.
+ * CROWD: pairs for each box from which no list is kept */
+enum { RADIX_BITS = 11, RADIX_SIZE = 1 << RADIX_BITS, FEW = 64, MANY = 8, WORTH = 256, CROWD = 32 };
 
 bool mor_bvh_grow_keys(mor_bvh* tree)
 {
@@ -121,22 +127,27 @@ static void tighten(mor_bvh_node* nodes, int i)
  * the number of nodes in `out`. */
 enum { LEAVES = -1, BELOW = 6 };
 
-static inline int split(const mor_bvh_node* nodes, int i, int j, int out[BELOW])
+static inline int split_by(const mor_bvh_node* nodes, bool fat, int i, int j, int out[BELOW])
 {
     const mor_bvh_node *a = &nodes[i], *b = &nodes[j];
-    if ((!a->moved && !b->moved) || (a->group != 0 && a->group == b->group)) return 0;
+    if ((!fat && !a->moved && !b->moved) || (a->group != 0 && a->group == b->group)) return 0;
     if (i == j) {
         if (a->height == 0) return 0;
         const int pairs[BELOW] = { a->child[0], a->child[1], a->child[1], a->child[1], a->child[0], a->child[0] };
         memcpy(out, pairs, sizeof pairs);
         return BELOW;
     }
-    if (!mor_aabb_meet(&a->tight, &b->tight)) return 0;
+    if (!mor_aabb_meet(fat ? &a->fat : &a->tight, fat ? &b->fat : &b->tight)) return 0;
     if (a->height == 0 && b->height == 0) return LEAVES;
     int taller = a->height >= b->height ? i : j, other = taller == i ? j : i;
     out[0] = nodes[taller].child[0], out[1] = other;
     out[2] = nodes[taller].child[1], out[3] = other;
     return 4;
+}
+
+static inline int split(const mor_bvh_node* nodes, int i, int j, int out[BELOW])
+{
+    return split_by(nodes, false, i, j, out);
 }
 
 /* Many moved: the tree against itself. A pair of nodes that do not meet ends the way of all pairs below them at once.
@@ -156,6 +167,63 @@ static int descend_together(mor_bvh* tree, long* looked)
         else if (!note_pair(tree, &tree->nodes[i], &tree->nodes[j], &count)) return -1;
     }
     return count;
+}
+
+/* ------------------------------------------------------------------------------- the kept list */
+
+/* Pairs of leaves whose fat boxes meet. False: out of memory, or too many. */
+static bool list_near(mor_bvh* tree)
+{
+    int count = 0, stack[2 * MOR_BVH_STACK], depth = 0;
+    stack[depth++] = tree->root;
+    stack[depth++] = tree->root;
+    while (depth > 0) {
+        int j = stack[--depth], i = stack[--depth];
+        assert(depth + BELOW <= 2 * MOR_BVH_STACK);
+        int more = split_by(tree->nodes, true, i, j, stack + depth);
+        if (more != LEAVES) {
+            depth += more;
+            continue;
+        }
+        if (count == tree->near_capacity) {
+            int capacity = tree->near_capacity ? 2 * tree->near_capacity : 64;
+            mor_allocator a = tree->allocator;
+            int* near = count < CROWD * tree->count
+                            ? a.resize(a.user, tree->near, 2 * (size_t)capacity * sizeof *tree->near)
+                            : NULL;
+            if (!near) return false;
+            tree->near = near;
+            tree->near_capacity = capacity;
+        }
+        tree->near[2 * count] = i, tree->near[2 * count + 1] = j;
+        count++;
+    }
+    tree->near_count = count;
+    return true;
+}
+
+/* Many moved, and the tree is as it was: pairs of the list. MOR_BVH_NO_GRID: there is none. */
+static int look_through_near(mor_bvh* tree, const int* moved, int moved_count, long* looked)
+{
+    if (tree->near_of != tree->changes) {
+        const bool quiet = tree->seen == tree->changes;
+        tree->seen = tree->changes;
+        if (!quiet) return MOR_BVH_NO_GRID;
+        tree->near_of = tree->changes;
+        if (!list_near(tree)) tree->near_count = -1;
+    }
+    if (tree->near_count < 0) return MOR_BVH_NO_GRID;
+    mor_bvh_node* nodes = tree->nodes;
+    int count = 0;
+    bool room = true;
+    for (int k = 0; k < moved_count; k++) nodes[moved[k]].moved = true;
+    for (int k = 0; k < tree->near_count && room; k++) {
+        const mor_bvh_node *a = &nodes[tree->near[2 * k]], *b = &nodes[tree->near[2 * k + 1]];
+        if ((a->moved || b->moved) && mor_aabb_meet(&a->tight, &b->tight)) room = note_pair(tree, a, b, &count);
+    }
+    for (int k = 0; k < moved_count; k++) nodes[moved[k]].moved = false;
+    *looked += tree->near_count;
+    return room ? count : -1;
 }
 
 /* ------------------------------------------------------------------------------------- threads */
@@ -329,8 +397,11 @@ int mor_bvh_pairs(mor_bvh* tree, const int* moved, int moved_count, struct mor_w
     }
     int count = many ? find_by_grid(tree, moved, moved_count, workers, &looked) : MOR_BVH_NO_GRID;
     if (count == MOR_BVH_NO_GRID) {
-        count = 0;
         settle_all(tree, moved, moved_count);
+        if (many) count = look_through_near(tree, moved, moved_count, &looked);
+    }
+    if (count == MOR_BVH_NO_GRID) {
+        count = 0;
         mark(tree, moved, moved_count, true);
         if (many && workers && moved_count >= WORTH) count = descend_on_threads(tree, workers, &looked);
         else if (many) count = descend_together(tree, &looked);
