@@ -35,6 +35,7 @@ struct mor_block_cholesky {
     node* nodes;
     int* order;
     int* bucket; /* first node of each degree, -1 none */
+    int* last;   /* and the last one, if there is a first */
     int* mark;   /* node -> position in the list under work, -1 */
     mor_arena* arena;
 };
@@ -48,8 +49,9 @@ mor_block_cholesky* mor_block_cholesky_create(int count, const int* dims, mor_ar
     c->nodes = mor_arena_zero(arena, (size_t)count + 1, sizeof *c->nodes);
     c->order = mor_arena_take(arena, ((size_t)count + 1) * sizeof *c->order);
     c->bucket = mor_arena_take(arena, ((size_t)count + 1) * sizeof *c->bucket);
+    c->last = mor_arena_take(arena, ((size_t)count + 1) * sizeof *c->last);
     c->mark = mor_arena_take(arena, ((size_t)count + 1) * sizeof *c->mark);
-    if (!c->nodes || !c->order || !c->bucket || !c->mark) return NULL;
+    if (!c->nodes || !c->order || !c->bucket || !c->last || !c->mark) return NULL;
     for (int i = 0; i < count; i++) {
         c->nodes[i].dim = dims[i];
         c->nodes[i].offset = c->size;
@@ -90,13 +92,19 @@ double* mor_block_cholesky_at(mor_block_cholesky* c, int a, int b)
 
 /* ----------------------------------------------------------------------------- the order */
 
+/* In front of the others of its degree, which makes less fill in meshes than behind them. Leaves, which make none, come
+ * behind: a chain is eliminated from both ends in turn, a tree from all its leaves, and the processor works on one
+ * branch while it waits for the roots and quotients of another. */
 static void put_in(mor_block_cholesky* c, int i)
 {
     node* n = &c->nodes[i];
-    n->previous = -1;
-    n->next = c->bucket[n->degree];
+    const int d = n->degree, first = c->bucket[d], before = d <= 1 && first >= 0 ? c->last[d] : -1;
+    n->previous = before;
+    n->next = before >= 0 ? -1 : first;
+    if (before >= 0) c->nodes[before].next = i;
+    else c->bucket[d] = i;
     if (n->next >= 0) c->nodes[n->next].previous = i;
-    c->bucket[n->degree] = i;
+    else c->last[d] = i;
 }
 
 static void take_out(mor_block_cholesky* c, int i)
@@ -105,6 +113,7 @@ static void take_out(mor_block_cholesky* c, int i)
     if (n->previous >= 0) c->nodes[n->previous].next = n->next;
     else c->bucket[n->degree] = n->next;
     if (n->next >= 0) c->nodes[n->next].previous = n->previous;
+    else c->last[n->degree] = n->previous;
 }
 
 static void forget(node* n, int gone)
