@@ -19,11 +19,18 @@ static mor_geometry* bullet(uint64_t* seed, int k, double* radius)
 
 typedef struct method {
     const char *formulation, *collision;
-    bool sinks; /* a step may end as deep as the body moves in it */
+    bool papers; /* the papers' contacts: overlap is left to the next step, which pushes it out at depth over h */
 } method;
 
-/* One body, ten steps, against a plate across x of that width; turning by up to `turn` rad in a step, or by that. */
-static void shoot(uint64_t* seed, int k, method m, double width, double least, double turn)
+static int told(mor_world* w)
+{
+    mor_world_destroy(w);
+    return 1;
+}
+
+/* One body, ten steps, against a plate across x of that width; turning by `least` to `turn` rad in a step. Returns
+ * whether the run stopped, which only the papers' contacts may, and said so. */
+static int shoot(uint64_t* seed, int k, method m, double width, double least, double turn)
 {
     double h = test_random(seed, 0.001, 0.02), v = exp(test_random(seed, 0, log(500))), mu = test_random(seed, 0, 1), r;
     mor_world* w = test_default_world(3, h, mor_v3(0, 0, 0));
@@ -36,28 +43,46 @@ static void shoot(uint64_t* seed, int k, method m, double width, double least, d
     mor_vec3 way = mor_v3(1, test_random(seed, -0.2, 0.2), test_random(seed, -0.2, 0.2));
     mor_vec3 axis = mor_normalize(test_random_vector(seed), mor_v3(1, 0, 0));
     test_velocity(w, body, mor_scale(v / mor_norm(way), way), mor_scale(test_random(seed, least, turn) / h, axis));
-    double start = mor_world_kinetic_energy(w), depth = 0.0, gain = test_run(w, 10, &depth);
+    double start = mor_world_kinetic_energy(w), energy = start, gain = 0.0, depth = 0.0;
+    for (int i = 0; i < 10; i++) {
+        mor_error error = { 0 };
+        mor_step_report report;
+        mor_code code = mor_world_step(w, &report, &error);
+        if (code == MOR_STOPPED && m.papers) return told(w); /* jammed: no impulse undoes depth over h */
+        if (code) fail_msg("%s", error.text);
+        double now = mor_world_kinetic_energy(w);
+        gain = fmax(gain, now - energy - report.correction_work);
+        depth = fmax(depth, report.penetration);
+        energy = now;
+    }
     mor_vec3 x = test_state(w, body).com;
     char what[120];
     snprintf(what, sizeof what, "%s, shape %d (h %g, v %g, mu %g)", m.formulation, k % 6, h, v, mu);
     if (fabs(x.y) < 0.45 * width && fabs(x.z) < 0.45 * width && !(x.x < 0.0)) fail_msg("%s: behind the plate", what);
-    test_near(fmax(gain, 0.0), 0.0, (m.sinks ? 1e-5 : 1e-9) * start, what);
-    if (!m.sinks && depth > 0.15 * r) fail_msg("%s: %g m deep", what, depth);
+    test_near(gain, 0.0, 1e-9 * start, what);
+    if (!m.papers && depth > 0.15 * r) fail_msg("%s: %g m deep", what, depth);
     mor_world_destroy(w);
+    return 0;
 }
 
 static const method methods[] = { { "ncp", "manifold", false },      { "st", "manifold", false },
                                   { "mncp", "manifold", false },     { "peg", "features", false },
                                   { "ap", "manifold", false },       { "convex", "manifold", false },
-                                  { "implicit", "manifold", false }, { "gauss", "manifold", true } };
+                                  { "implicit", "manifold", false }, { "gauss", "manifold", false },
+                                  { "st", "features", true },        { "ap", "features", true },
+                                  { "ncp", "features", true },       { "peg-heuristic", "features", true } };
 enum { METHODS = sizeof methods / sizeof *methods };
 
 static void fast_bodies_that_turn_do_not_pass_plates(void** state)
 {
     (void)state;
     uint64_t seed = test_seed(71);
-    for (int m = 0; m < METHODS; m++)
-        for (int k = 0; k < 60; k++) shoot(&seed, k, methods[m], 80, 0, 2.9);
+    for (int m = 0; m < METHODS; m++) {
+        int stopped = 0;
+        for (int k = 0; k < 60; k++) stopped += shoot(&seed, k, methods[m], 80, 0, 2.9);
+        if (stopped > 6)
+            fail_msg("%s with %s stops in %d of 60", methods[m].formulation, methods[m].collision, stopped);
+    }
 }
 
 /* Half a turn in a step and more: the rod meets the plate in the middle of the step and is clear of it at the end. */

@@ -113,6 +113,17 @@ static bool was_jammed(const mor_step* k, const mor_step* beside, const mor_isla
     return false;
 }
 
+/* Where contacts act by touching, they stay within what is tolerated: what is moved clear of the other body would be in
+ * the air for the next step, and fall in again. */
+static void stay_in_touch(const mor_step* k, const mor_system* s, double* bias)
+{
+    const mor_contact* contacts = k->contacts.data;
+    for (int c = 0; c < s->contact_count && k->w->formulation->accelerations; c++) {
+        double size = mor_contact_size(k->w, &contacts[s->contacts[c].contact]);
+        bias[s->blocks[s->contacts[c].block].row] += 0.5 * MOR_PROJECTED * size;
+    }
+}
+
 /* dq of one island and the impulses p of all rows; false: not finite, or out of memory. */
 static bool solve(const mor_step* k, const mor_island* island, bool jammed, double* dq, double* p)
 {
@@ -125,6 +136,7 @@ static bool solve(const mor_step* k, const mor_island* island, bool jammed, doub
     const mor_solver* solver = mor_library_solver(k->w->library, n > MANY ? "nsgs" : "auto");
     if (!keep || !bias || !z || !zero || !solver) return false;
     mor_projection_bias(island, bias, keep);
+    stay_in_touch(k, s, bias);
     mor_problem problem;
     int* row_of;
     if (!mor_step_problem(s, 0, bias, keep, k->arena, &problem, &row_of)) return false;

@@ -282,6 +282,19 @@ static mor_code detect_ahead(mor_step* k, mor_buffer* contacts, mor_error* error
     return detect(k, contacts, k->contacts.data, k->contacts.count, error);
 }
 
+/* Methods whose contacts act by touching move bodies apart themselves, a little in each step. From an overlap of this
+ * share of the smaller shape, as bodies make that turn far in a step, they do not find the way out: it may have the
+ * wrong side. */
+static bool is_gross(const mor_world* w, const mor_buffer* contacts)
+{
+    const double gross = 1e-2;
+    const mor_contact* c = contacts->data;
+    bool any = false;
+    for (int i = 0; i < contacts->count && w->formulation->accelerations && !any; i++)
+        any = c[i].gap < 0.0 && -c[i].gap > gross * mor_contact_size(w, &c[i]);
+    return any;
+}
+
 mor_code mor_measure_observed(const mor_world* start, mor_step* k, const mor_projection_observer* observer,
                               mor_error* error)
 {
@@ -290,7 +303,7 @@ mor_code mor_measure_observed(const mor_world* start, mor_step* k, const mor_pro
     k->projected = 0;
     mor_projection_energy_begin(k);
     mor_code code = detect_ahead(k, &k->ahead, error);
-    if (!code && projects(k->w) && !k->w->formulation->project) {
+    if (!code && projects(k->w) && (!k->w->formulation->project || is_gross(k->w, &k->ahead))) {
         k->raw_penetration = mor_max(k->raw_penetration, k->w->deepest);
         code = mor_project_positions(k, &k->ahead, PASSES, detect_ahead, observer, error);
         if (k->projected && k->w->joints.count) k->w->joint_error = mor_world_joint_error(k->w);
