@@ -217,13 +217,13 @@ static mor_code trace(gradient* g, mor_world* w, const mor_cal_run* run, path* p
     mor_pose before[MOR_CAL_QUANTITIES], now[MOR_CAL_QUANTITIES];
     if (!slopes) return mor_fail(g->error, MOR_SYSTEM, "out of memory");
     look(w, p, k, g->n, now, slopes);
-    memcpy(before, now, sizeof now);
+    memcpy(before, now, (size_t)p->bodies * sizeof *now);
     mor_code code = MOR_OK;
     for (int s = 0; s < p->samples && !code; s++) {
         double t = mor_cal_time(g->c, run, s), h = mor_world_get_step(w);
         while (mor_world_time(w) < t - 1e-6 * h && !code) {
             last = mor_world_time(w);
-            memcpy(before, now, sizeof now);
+            memcpy(before, now, (size_t)p->bodies * sizeof *now);
             memcpy(before_slopes, slopes, each * sizeof *slopes);
             if (k && k->count) code = follow_step(k, w, g->n, g->error);
             if (!code) code = mor_world_step(w, NULL, g->error);

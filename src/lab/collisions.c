@@ -165,7 +165,7 @@ static mor_code look(const mor_collisions* c, const char* file, const char* meth
         }
         free(sorted);
     }
-    qsort(times, (size_t)timed, sizeof *times, ascending);
+    if (timed) qsort(times, (size_t)timed, sizeof *times, ascending);
     r->time = timed ? times[timed / 2] : NAN;
     if (r->judged) r->mean_gap_error /= r->judged, r->mean_normal_error /= r->judged;
     free(times);

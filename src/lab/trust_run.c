@@ -83,7 +83,7 @@ static void keep_positions(session* s)
         for (int i = 0; i < 3 * s->count; i++) out[i] = s->last[i] + t * (here[i] - s->last[i]);
         if (t == 1.0) memcpy(out, here, (size_t)(3 * s->count) * sizeof *out);
     }
-    memcpy(s->last, here, sizeof here);
+    memcpy(s->last, here, (size_t)(3 * s->count) * sizeof *here);
     s->before = now;
 }
 
