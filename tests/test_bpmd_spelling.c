@@ -28,6 +28,8 @@ typedef struct groove {
     const char* stored;         /* NULL, or the name of what is under solutions */
     double answer[6];           /* it */
     double kinetic;             /* mu_k, 0: none */
+    bool only, inward;          /* the first contact alone; normals the wrong way round */
+    bool ring, weightless;      /* not a ball; no forces */
     double angle, radius, mass; /* of the planes from the horizontal [rad]; m; kg */
     double centre[3], h;
 } groove;
@@ -74,18 +76,19 @@ static void write_contacts(const groove* g, const char* frame)
         towards(g, i, n);
         pairs[2 * i] = back ? -1 : 7, pairs[2 * i + 1] = back ? 7 : -1;
         for (int k = 0; k < 3; k++) {
-            normals[3 * i + k] = g->paper ? n[k] : -n[k];
+            normals[3 * i + k] = g->paper != g->inward ? n[k] : -n[k];
             points[3 * i + k] = g->radius * n[k] + (g->paper && !back ? 0.0 : g->centre[k]);
         }
         kinetic[i] = g->kinetic;
     }
+    const size_t rows = g->only ? 1 : 2;
     group(frame, g->contacts);
-    put(g, frame, g->contacts, "pairs", MOR_H5_INT, 2, 2, pairs);
-    put(g, frame, g->contacts, "points", MOR_H5_DOUBLE, 2, 3, points);
-    put(g, frame, g->contacts, "normals", MOR_H5_DOUBLE, 2, 3, normals);
-    put(g, frame, g->contacts, g->paper ? "gap" : "gaps", MOR_H5_DOUBLE, 2, 0, gaps);
-    put(g, frame, g->contacts, g->paper ? "mu" : "mu_s", MOR_H5_DOUBLE, 2, 2, mu);
-    if (g->kinetic > 0.0) put(g, frame, g->contacts, "mu_k", MOR_H5_DOUBLE, 2, 0, kinetic);
+    put(g, frame, g->contacts, "pairs", MOR_H5_INT, rows, 2, pairs);
+    put(g, frame, g->contacts, "points", MOR_H5_DOUBLE, rows, 3, points);
+    put(g, frame, g->contacts, "normals", MOR_H5_DOUBLE, rows, 3, normals);
+    put(g, frame, g->contacts, g->paper ? "gap" : "gaps", MOR_H5_DOUBLE, rows, 0, gaps);
+    put(g, frame, g->contacts, g->paper ? "mu" : "mu_s", MOR_H5_DOUBLE, rows, 2, mu);
+    if (g->kinetic > 0.0) put(g, frame, g->contacts, "mu_k", MOR_H5_DOUBLE, rows, 0, kinetic);
 }
 
 static void write_groove(const groove* g)
@@ -94,7 +97,8 @@ static void write_groove(const groove* g)
     remove(command_at("groove.h5"));
     if (mor_h5_begin(&h5, command_at("groove.h5"), &error)) fail_msg("%s", error.text);
     double I = 0.4 * g->mass * g->radius * g->radius, inertia[9] = { I, 0, 0, 0, I, 0, 0, 0, I }, q[4] = { 1 },
-           v[6] = { 0 }, force[6] = { 0, 0, -9.81 * g->mass };
+           v[6] = { 0 }, force[6] = { 0, 0, g->weightless ? 0.0 : -9.81 * g->mass };
+    if (g->ring) inertia[0] = inertia[8] = 1.25 * I, inertia[4] = 2.5 * I;
     for (int k = 0; k < FRAMES; k++) {
         char frame[32];
         snprintf(frame, sizeof frame, "/frame%d", k + 1);
@@ -198,6 +202,57 @@ static void pairs_mirrored_against_the_world_are_turned_and_told(void** state)
     }
 }
 
+/* The normal of an only contact, turned or kept, and told. Angle pi: at the top, as of a ring that hangs on a pin. */
+static void expect_only(const groove* g, bool turned)
+{
+    mor_error error = { 0 };
+    mor_bpmd_frame f;
+    double n[3];
+    write_groove(g);
+    mor_bpmd* file = mor_bpmd_open(command_at("groove.h5"), &error);
+    if (!file || mor_bpmd_read(file, 0, &f, &error)) fail_msg("%s", error.text);
+    const mor_bpmd_contact* c = &f.contacts[0];
+    towards(g, 0, n);
+    double sign = (c->body[0] == 0 ? 1.0 : -1.0) * (turned ? 1.0 : -1.0);
+    assert_near(c->normal.x, sign * n[0], 1e-15);
+    assert_near(c->normal.z, sign * n[2], 1e-15);
+    const char* told = turned ? "contacts/normals: " : "or to the inside of a body; its normal is kept";
+    if (!strstr(f.notes, told)) fail_msg("'%s' is not told; but: %s", told, f.notes);
+    mor_bpmd_frame_clear(&f);
+    mor_bpmd_free(file);
+}
+
+/* Was kept: a ball on the ground was then pulled into it. */
+static void the_only_contact_of_a_ball_is_turned(void** state)
+{
+    (void)state;
+    uint64_t seed = 19;
+    for (int k = 0; k < 24; k++) {
+        groove g = drawn(&seed);
+        g.only = g.inward = true;
+        g.weightless = k % 4 == 3;
+        g.mirrored = k % 3 ? 0 : 1; /* twice the wrong way round is right by pair and normal */
+        if (g.mirrored) g.inward = false;
+        expect_only(&g, true);
+    }
+}
+
+/* A body of any shape is turned if its weight says so; a ring that hangs on a pin is kept. */
+static void an_only_contact_inside_of_a_body_is_kept(void** state)
+{
+    (void)state;
+    uint64_t seed = 20;
+    for (int k = 0; k < 24; k++) {
+        groove g = drawn(&seed);
+        g.only = g.inward = g.ring = true;
+        expect_only(&g, true);
+        g.angle += acos(-1.0);
+        expect_only(&g, false);
+        g.weightless = true; /* nothing speaks for the hole: most contacts of the frame, which is this one */
+        expect_only(&g, true);
+    }
+}
+
 /* What compare finds: the error of the stored answer, and in `text` all that it writes. */
 static double stored_error(char* text, size_t size)
 {
@@ -262,6 +317,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(capitals_do_not_change_whose_layout_it_is),
         cmocka_unit_test(pairs_mirrored_against_the_world_are_turned_and_told),
+        cmocka_unit_test(the_only_contact_of_a_ball_is_turned),
+        cmocka_unit_test(an_only_contact_inside_of_a_body_is_kept),
         cmocka_unit_test(an_answer_is_what_its_name_says),
         cmocka_unit_test(every_deviation_is_told_once_for_all_frames),
     };

@@ -14,7 +14,10 @@
  * have their pair mirrored. A body that is not convex may fail its own test; it takes both bodies, or most contacts.
  * Against the world or a fixed body only one body can say so. Such a contact is turned if most of this kind in the
  * frame are the wrong way round (a writer that puts the world second, whatever the normal), or if more of the other
- * contacts of the moving body face outwards than inwards. Else it is kept and told: it may be the inside of a ring.
+ * contacts of the moving body face outwards than inwards. An only contact is turned if its body is a solid ball (one
+ * moment of inertia in all directions, and the contact at the radius that it tells), or if the force on the body would
+ * pull the contact open with the normal as stored. Else it is kept and told: a ring is pulled against its pin, a hook
+ * against its bar. What is pulled so has no say when the normals of a frame are counted.
  *
  * Each of these is told with the path of the dataset (mor_bpmd_frame.notes). */
 #include <ctype.h>
@@ -225,6 +228,17 @@ static double facing_of(const mor_bpmd_frame* f, const mor_bpmd_contact* c, int 
     return size > 0.0 ? (s ? -1.0 : 1.0) * mor_dot(arm, c->normal) / size : 0.0;
 }
 
+static int sign_of(double cosine) { return cosine > clear ? 1 : cosine < -clear ? -1 : 0; }
+
+/* What the force on the body does to the contact with the normal as it is stored: 1 presses, -1 pulls open, 0 neither.
+ */
+static int pressing(const mor_bpmd_frame* f, const mor_bpmd_contact* c, int s)
+{
+    mor_vec3 force = f->bodies[c->body[s]].force;
+    double size = mor_norm(force);
+    return size > 0.0 ? sign_of((s ? -1.0 : 1.0) * mor_dot(force, c->normal) / size) : 0;
+}
+
 /* 1: the normal of a contact looks right to its bodies, -1: wrong, 0: unclear. *voices: bodies that can tell. */
 static int opinion(const mor_bpmd_frame* f, const mor_bpmd_contact* c, int* voices)
 {
@@ -235,10 +249,16 @@ static int opinion(const mor_bpmd_frame* f, const mor_bpmd_contact* c, int* voic
         *voices += moves(f, c->body[s]);
     }
     if (*voices) sum /= *voices;
-    return sum > clear ? 1 : sum < -clear ? -1 : 0;
+    return sign_of(sum);
 }
 
-static int sign_of(double cosine) { return cosine > clear ? 1 : cosine < -clear ? -1 : 0; }
+/* The same for counts over a frame: what may be the inside of a body has no say. */
+static int vote(const mor_bpmd_frame* f, const mor_bpmd_contact* c, int* voices)
+{
+    int says = opinion(f, c, voices);
+    bool inside = says < 0 && *voices == 1 && pressing(f, c, moves(f, c->body[0]) ? 0 : 1) > 0;
+    return inside ? 0 : says;
+}
 
 /* Rows of one note: "rows 3, 8 and 12 more". */
 typedef struct row_list {
@@ -262,6 +282,16 @@ static void tell_rows(mor_bpmd_reader* r, const row_list* l, const char* one, co
     mor_bpmd_note(r, what);
 }
 
+/* Is the body a solid ball with this point on its surface? Inside of a round hole nothing of the body is nearer to its
+ * centre than the contact: its radius of gyration is larger than that of a ball of this radius. */
+static bool on_ball(const mor_bpmd_body* b, mor_vec3 arm)
+{
+    double I = (b->inertia.m[0][0] + b->inertia.m[1][1] + b->inertia.m[2][2]) / 3.0, off = 0.0;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) off = fmax(off, fabs(b->inertia.m[i][j] - (i == j ? I : 0.0)));
+    return I > 0.0 && off <= 1e-3 * I && fabs(mor_dot(arm, arm) * b->mass / (2.5 * I) - 1.0) < 0.02;
+}
+
 /* Single contacts whose pair is the other way round than their normal. */
 static void turn_mirrored(mor_bpmd_reader* r)
 {
@@ -275,7 +305,7 @@ static void turn_mirrored(mor_bpmd_reader* r)
     }
     for (int i = 0; i < f->contact_count; i++) {
         const mor_bpmd_contact* c = &f->contacts[i];
-        int says = opinion(f, c, &voices);
+        int says = vote(f, c, &voices);
         if (voices == 1) single += says;
         for (int s = 0; s < 2; s++)
             if (moves(f, c->body[s])) of_body[c->body[s]] += sign_of(facing_of(f, c, s));
@@ -283,8 +313,10 @@ static void turn_mirrored(mor_bpmd_reader* r)
     for (int i = 0; i < f->contact_count; i++) {
         mor_bpmd_contact* c = &f->contacts[i];
         if (opinion(f, c, &voices) >= 0) continue;
-        int others = of_body[moves(f, c->body[0]) ? c->body[0] : c->body[1]] + 1; /* this one is -1 among them */
-        bool sure = voices == 2 || single < 0 || others > 0;
+        const int s = moves(f, c->body[0]) ? 0 : 1, others = of_body[c->body[s]] + 1; /* this one is -1 among them */
+        const mor_bpmd_body* b = &f->bodies[c->body[s]];
+        bool sure =
+            voices == 2 || single < 0 || others > 0 || on_ball(b, mor_sub(c->point[s], b->x)) || pressing(f, c, s) < 0;
         add_row(sure ? &turned : &kept, i);
         if (sure) c->normal = mor_scale(-1.0, c->normal);
     }
@@ -300,7 +332,7 @@ void mor_bpmd_check_normals(mor_bpmd_reader* r)
     mor_bpmd_frame* f = r->frame;
     int balance = 0, voices;
     if (r->code || r->file->dialect == MOR_BPMD_MOREAU) return;
-    for (int i = 0; i < f->contact_count; i++) balance += opinion(f, &f->contacts[i], &voices);
+    for (int i = 0; i < f->contact_count; i++) balance += vote(f, &f->contacts[i], &voices);
     mor_bpmd_find(r, "contacts/normals", NULL);
     if (balance >= 0) {
         turn_mirrored(r);
