@@ -32,6 +32,16 @@ enum { MOR_LAB_METHODS = 64, MOR_LAB_TOLS = 4, MOR_LAB_TRACE = 48, MOR_LAB_LATE 
  * of those is tried all the same; where one is solved, all smaller ones that were left out are tried after it. */
 typedef enum mor_lab_assume { MOR_LAB_NOTHING, MOR_LAB_FILE, MOR_LAB_FAMILY } mor_lab_assume;
 
+/* Where mor_lab_add is. */
+typedef struct mor_lab_look {
+    const char* place; /* a folder that is looked through, or a file that is read */
+    int index, count;  /* the file is the index-th of so many, from 1 on; 0: files are still counted */
+    int scenes;        /* of them; each is run to make steps */
+    int step, steps;   /* of the scene that is run; 0: none */
+} mor_lab_look;
+/* Told in short intervals; false: nothing more is read. */
+typedef bool (*mor_lab_reading)(void* user, const mor_lab_look* at);
+
 typedef struct mor_lab_options {
     const mor_library* library;
     const char* formulations[MOR_LAB_METHODS + 1]; /* names; first NULL: ncp and st */
@@ -51,6 +61,9 @@ typedef struct mor_lab_options {
     const char* iterations; /* folder for the iterates of the followed runs; NULL: none */
     mor_plugin_error error; /* NULL, or a measure beside the judge's */
     const char* error_name;
+    mor_lab_reading reading; /* NULL: nobody wants to know */
+    void* reading_user;
+    const volatile int* interrupt; /* see mor_world_set_interrupt; NULL: never */
     char command[2048];
 } mor_lab_options;
 
@@ -131,7 +144,8 @@ typedef struct mor_lab {
 /* Chooses the methods. Unknown names are bad input. */
 MOR_API mor_code mor_lab_begin(mor_lab* lab, const mor_lab_options* options, mor_error* error);
 MOR_API void mor_lab_end(mor_lab* lab);
-/* A BPMD file, a problem file, a scene (run once by its own methods to make frames), or a folder of those. */
+/* A BPMD file, a problem file, a scene (run once by its own methods to make frames), or a folder of those, whose scenes
+ * are all read before the first is run. MOR_STOPPED: options.reading said so. */
 MOR_API mor_code mor_lab_add(mor_lab* lab, const char* path, mor_error* error);
 
 /* After the last mor_lab_add: named solvers that take none of the problems are noted. Bad input if that leaves

@@ -11,6 +11,7 @@
 #include "io/bpmd/bpmd.h"
 #include "io/fclib/fclib.h"
 #include "lab/compare.h"
+#include "lab/listing.h"
 
 enum { LEAST_RECORDED = 60 }; /* frames of a scene that is run for a comparison, if it has as many steps */
 
@@ -141,7 +142,8 @@ static mor_code look_at(mor_lab* lab, const mor_bpmd* file, int frame, int* cont
 
 /* Frames evenly spread over the file; one without anything to solve gives its place to the nearest one that has, on
  * its side of the frames before and after it. */
-static mor_code add_frames(mor_lab* lab, const char* path, const char* name, const char* family, mor_error* error)
+static mor_code add_frames(mor_lab* lab, const char* path, const char* name, const char* family, const mor_lab_look* at,
+                           mor_error* error)
 {
     mor_bpmd* file = mor_bpmd_open(path, error);
     if (!file) return MOR_BAD_INPUT;
@@ -157,7 +159,8 @@ static mor_code add_frames(mor_lab* lab, const char* path, const char* name, con
                 int one = side ? middle + d : middle - d;
                 bool some = false;
                 if (one <= last || one >= next) continue;
-                code = look_at(lab, file, one, &contacts, &some, error);
+                if (mor_lab_stopped(lab, at)) code = mor_fail(error, MOR_STOPPED, "%.600s: not read to its end", path);
+                else code = look_at(lab, file, one, &contacts, &some, error);
                 if (some) frame = one;
             }
         if (frame < 0 || code) continue;
@@ -201,7 +204,8 @@ static mor_code add_problem(mor_lab* lab, const char* path, const char* name, co
 
 /* Runs a scene by its own methods; every `every`-th frame goes to `file`. *every 0: as many frames as are wanted and
  * some to choose from; then what was used is told there. */
-static mor_code record_scene(const mor_lab* lab, const mor_scene* scene, const char* file, int* every, mor_error* error)
+static mor_code record_scene(const mor_lab* lab, const mor_scene* scene, const char* file, const mor_lab_look* at,
+                             int* every, mor_error* error)
 {
     mor_world* w = mor_scene_build(scene, 1, error);
     if (!w) return MOR_BAD_INPUT;
@@ -213,18 +217,24 @@ static mor_code record_scene(const mor_lab* lab, const mor_scene* scene, const c
     mor_bpmd_recorder* r = mor_bpmd_record(file, w, scene, *every, error);
     mor_code code = r ? MOR_OK : MOR_SYSTEM;
     if (r) mor_bpmd_record_range(r, 1, steps); /* written at the end, at once */
-    for (int k = 0; k < steps && !code; k++) {
+    if (r) mor_bpmd_record_interrupt(r, lab->options.interrupt);
+    mor_world_set_interrupt(w, lab->options.interrupt);
+    mor_lab_look now = *at;
+    for (now.steps = steps; now.step < steps && !code && !mor_lab_stopped(lab, &now); now.step++) {
         mor_step_report report;
         code = mor_world_step(w, &report, error);
     }
+    bool stopped = mor_lab_stopped(lab, &now);
     if (code == MOR_STOPPED) code = MOR_OK; /* its solver failed: the frames so far are what there is */
     mor_code closed = mor_bpmd_close(r, code ? NULL : error);
     mor_world_destroy(w);
+    if (stopped) return mor_fail(error, MOR_STOPPED, "%.600s: not run to its end", at->place);
     return code ? code : closed;
 }
 
 /* Its frames are kept in a folder of this comparison. */
-static mor_code add_scene(mor_lab* lab, const char* path, const char* name, const char* family, mor_error* error)
+static mor_code add_scene(mor_lab* lab, const char* path, const char* name, const char* family, const mor_lab_look* at,
+                          mor_error* error)
 {
     if (!lab->temporary[0]) {
         const char* base = getenv("TMPDIR");
@@ -249,39 +259,26 @@ static mor_code add_scene(mor_lab* lab, const char* path, const char* name, cons
     char file[600];
     snprintf(file, sizeof file, "%s/%s.h5", lab->temporary, name);
     int every = 0, before = lab->problem_count;
-    mor_code code = record_scene(lab, scene, file, &every, error);
-    if (!code) code = add_frames(lab, file, name, family, error);
+    mor_code code = record_scene(lab, scene, file, at, &every, error);
+    if (!code) code = add_frames(lab, file, name, family, at, error);
     if (!code && every > 1 && lab->problem_count == before) { /* contacts that are short: look at every step */
         remove(file);
         every = 1;
-        code = record_scene(lab, scene, file, &every, error);
-        if (!code) code = add_frames(lab, file, name, family, error);
+        code = record_scene(lab, scene, file, at, &every, error);
+        if (!code) code = add_frames(lab, file, name, family, at, error);
     }
     mor_scene_destroy(scene);
     return code;
 }
 
-static bool ends(const char* path, const char* ending)
+static mor_code add_one(mor_lab* lab, const char* path, const mor_lab_look* at, mor_error* error)
 {
-    size_t n = strlen(path), m = strlen(ending);
-    return n > m && strcmp(path + n - m, ending) == 0;
-}
-
-static int by_name(const struct dirent** a, const struct dirent** b) { return strcmp((*a)->d_name, (*b)->d_name); }
-
-static mor_code add_folder(mor_lab* lab, const char* path, int depth, mor_error* error);
-
-static mor_code add_one(mor_lab* lab, const char* path, int depth, mor_error* error)
-{
-    struct stat status;
-    if (stat(path, &status) != 0) return mor_fail(error, MOR_BAD_INPUT, "%s: cannot open: %s", path, strerror(errno));
-    if (S_ISDIR(status.st_mode)) return add_folder(lab, path, depth, error);
     char name[200], family[64];
     name_of(path, name, sizeof name, family, sizeof family);
-    if (ends(path, ".yaml") || ends(path, ".yml") || ends(path, ".json"))
-        return add_scene(lab, path, name, family, error);
-    if (ends(path, ".dat")) return add_problem(lab, path, name, family, error);
-    mor_code code = add_frames(lab, path, name, family, error);
+    if (mor_lab_is_scene(path)) return add_scene(lab, path, name, family, at, error);
+    size_t n = strlen(path);
+    if (n > 4 && strcmp(path + n - 4, ".dat") == 0) return add_problem(lab, path, name, family, error);
+    mor_code code = add_frames(lab, path, name, family, at, error);
     if (code == MOR_BAD_INPUT && error && strstr(error->text, "no frames")) { /* HDF5, but not BPMD */
         mor_error kept = *error;
         code = add_problem(lab, path, name, family, error);
@@ -290,27 +287,30 @@ static mor_code add_one(mor_lab* lab, const char* path, int depth, mor_error* er
     return code;
 }
 
-static mor_code add_folder(mor_lab* lab, const char* path, int depth, mor_error* error)
+/* A folder may hold files that are no scenes: this is told before hours of running the others. */
+static mor_code check_scenes(const mor_lab* lab, const mor_lab_listing* list, mor_error* error)
 {
-    struct dirent** entries;
-    int count = scandir(path, &entries, NULL, by_name);
-    if (count < 0) return mor_fail(error, MOR_BAD_INPUT, "%s: cannot list: %s", path, strerror(errno));
-    mor_code code = MOR_OK;
-    for (int i = 0; i < count; i++) {
-        const char* name = entries[i]->d_name;
-        char child[1024];
-        struct stat status;
-        bool taken = name[0] != '.' &&
-                     snprintf(child, sizeof child, "%s%s%s", path, path[strlen(path) - 1] == '/' ? "" : "/", name) <
-                         (int)sizeof child &&
-                     stat(child, &status) == 0;
-        if (taken && S_ISDIR(status.st_mode)) taken = depth < 4;
-        else taken = taken && (ends(name, ".h5") || ends(name, ".hdf5") || ends(name, ".dat") || ends(name, ".yaml"));
-        if (taken && !code) code = add_one(lab, child, depth + 1, error);
-        free(entries[i]);
+    for (int i = 0; i < list->count && list->count > 1; i++) {
+        const mor_lab_look at = { .place = list->paths[i], .count = list->count, .scenes = list->scenes };
+        if (mor_lab_stopped(lab, &at)) return mor_fail(error, MOR_STOPPED, "%.600s: not read", list->paths[i]);
+        if (!mor_lab_is_scene(list->paths[i])) continue;
+        mor_scene* scene = mor_scene_load(list->paths[i], NULL, lab->options.library, error);
+        if (!scene) return MOR_BAD_INPUT;
+        mor_scene_destroy(scene);
     }
-    free(entries);
-    return code;
+    return MOR_OK;
 }
 
-mor_code mor_lab_add(mor_lab* lab, const char* path, mor_error* error) { return add_one(lab, path, 0, error); }
+mor_code mor_lab_add(mor_lab* lab, const char* path, mor_error* error)
+{
+    mor_lab_listing list;
+    mor_code code = mor_lab_list(lab, path, &list, error);
+    if (!code) code = check_scenes(lab, &list, error);
+    for (int i = 0; i < list.count && !code; i++) {
+        const mor_lab_look at = { .place = list.paths[i], .index = i + 1, .count = list.count, .scenes = list.scenes };
+        code = mor_lab_stopped(lab, &at) ? mor_fail(error, MOR_STOPPED, "%.600s: not read", list.paths[i])
+                                         : add_one(lab, list.paths[i], &at, error);
+    }
+    mor_lab_listing_free(&list);
+    return code;
+}

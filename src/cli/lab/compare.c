@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/lab/commands.h"
 #include "cli/lab/compare_collision.h"
+#include "cli/lab/compare_plan.h"
 #include "cli/options.h"
 #include "cli/signals.h"
 #include "io/text/output.h"
@@ -212,31 +213,6 @@ static int parse(int argc, char** argv, arguments* a)
 
 /* -------------------------------------------------------------------------------- running */
 
-typedef struct meter {
-    bool shown;
-    double begin, last;
-    int first;
-} meter;
-
-static bool progress(void* user, const mor_lab* lab, int done, int planned)
-{
-    (void)lab;
-    meter* m = user;
-    double now = mor_clock();
-    if (m->first < 0) m->first = done, m->begin = now;
-    if (m->shown && now - m->last > 0.2) {
-        m->last = now;
-        int fresh = done - m->first;
-        double left = fresh > 0 ? (now - m->begin) * (planned - done) / fresh : 0.0;
-        int bar = planned ? 30 * done / planned : 30;
-        fprintf(stderr, "\r  [%.*s%*s] %d of %d runs", bar, "##############################", 30 - bar, "", done,
-                planned);
-        if (fresh > 0)
-            fprintf(stderr, left > 90.0 ? ", %.0f min left   " : ", %.0f s left   ", left > 90.0 ? left / 60.0 : left);
-    }
-    return !mor_cli_signal();
-}
-
 static void print_summary(const mor_lab* lab)
 {
     for (int f = -1; f < lab->formulation_count; f++)
@@ -377,24 +353,30 @@ static int compare_solvers(arguments* a)
     mor_lab lab;
     mor_error error = { 0 };
     char journal[1100] = "";
+    mor_cli_meter m = mor_cli_meter_begin(a->quiet);
+    a->options.reading = mor_cli_meter_reading, a->options.reading_user = &m;
+    a->options.interrupt = mor_cli_patience();
     mor_code code = read_problems(&lab, a, &error);
+    mor_cli_meter_end(&m);
     if (!a->quiet) print_notes(&lab);
     if (a->out) snprintf(journal, sizeof journal, "%s.journal", a->out);
     if (!code && a->merge) {
         code = mor_lab_journal_join(a->journals, a->journal_count, journal, &error);
         a->resume = true;
     }
-    meter m = { .shown = isatty(2) && !a->quiet, .first = -1 };
+    if (!code && !mor_cli_signal()) mor_cli_tell_plan(&lab, &m);
     struct stat folder;
     if (!code && a->options.iterations && mkdir(a->options.iterations, 0777) != 0 &&
         !(stat(a->options.iterations, &folder) == 0 && S_ISDIR(folder.st_mode)))
         code = mor_fail(&error, MOR_SYSTEM, "%s: cannot be made: %s", a->options.iterations, strerror(errno));
     bool whole = a->options.scene_limit > 0.0 && lab.scene_count > 0;
-    if (!code && whole) code = mor_lab_run_scenes(&lab, a->out ? journal : NULL, a->resume, progress, &m, &error);
+    if (!code && whole)
+        code = mor_lab_run_scenes(&lab, a->out ? journal : NULL, a->resume, mor_cli_meter_progress, &m, &error);
     m.first = -1;
-    if (!code) code = mor_lab_run_all(&lab, a->out ? journal : NULL, a->resume || whole, progress, &m, &error);
-    if (m.shown) fprintf(stderr, "\r%79s\r", "");
-    if (code) status = mor_cli_fail(&error);
+    if (!code)
+        code = mor_lab_run_all(&lab, a->out ? journal : NULL, a->resume || whole, mor_cli_meter_progress, &m, &error);
+    mor_cli_meter_end(&m);
+    if (code && !mor_cli_signal()) status = mor_cli_fail(&error);
     mor_lab_watch watch = { 0 };
     if (!code && !mor_cli_signal() && a->baseline) status = watch_baseline(&lab, a, &watch);
     lab.viewer = mor_view_report;
@@ -404,7 +386,8 @@ static int compare_solvers(arguments* a)
     }
     if (!code && lab.complete && a->out && (!status || watch.count) && a->options.shards <= 1) remove(journal);
     mor_lab_watch_free(&watch);
-    if (mor_cli_signal()) {
+    if (mor_cli_signal() && lab.planned == 0) status = mor_cli_stopped("compare");
+    else if (mor_cli_signal()) {
         fprintf(stderr, "moreau compare: %s after %d of %d runs%s\n", mor_cli_signal_name(mor_cli_signal()),
                 lab.run_count, lab.planned, a->out ? "; --resume goes on" : "; with --out it could be resumed");
         status = mor_cli_signal_status(mor_cli_signal());

@@ -158,6 +158,8 @@ mor_bpmd_recorder* mor_bpmd_record_paper(const char* path, mor_world* world, con
 /* Keeps only steps in [from, to] and writes them all at the end, so that the bytes do not depend on the speed of the
  * machine. */
 void mor_bpmd_record_range(mor_bpmd_recorder* recorder, int from, int to);
+/* When *flag becomes other than 0, frames that wait are not written any more; closing says so (MOR_STOPPED). */
+void mor_bpmd_record_interrupt(mor_bpmd_recorder* recorder, const volatile int* flag);
 /* Keeps up to `most` iterates of every step that is written, the answer among them (0: the answer alone): their
  * errors and the state of every contact, at most MOR_BPMD_STATES of these per frame. Judging an iterate costs about a
  * sweep. */
@@ -182,6 +184,9 @@ typedef struct mor_bpmd_meta {
 /* The two steps of the recorder, for other sources of frames. mor_bpmd_append numbers frames from `first` (from 1). */
 mor_code mor_bpmd_create(const char* path, const mor_bpmd_meta* meta, mor_error* error);
 mor_code mor_bpmd_append(const char* path, const mor_bpmd_frame* frames, int count, int first, mor_error* error);
+/* The same; MOR_STOPPED, and the file as it was, when *flag becomes other than 0. flag may be NULL. */
+mor_code mor_bpmd_append_until(const char* path, const mor_bpmd_frame* frames, int count, int first,
+                               const volatile int* flag, mor_error* error);
 
 /* ------------------------------------------------------------------------------- reading */
 

@@ -30,8 +30,9 @@ struct mor_bpmd_recorder {
     mor_bpmd_frame* waiting;
     int waiting_count, waiting_capacity, written;
     size_t waiting_bytes;
-    double due;                 /* when the next flush may come */
-    double spent, seconds_each; /* on flushes so far; on a frame of the last one */
+    double due;                    /* when the next flush may come */
+    double spent, seconds_each;    /* on flushes so far; on a frame of the last one */
+    const volatile int* interrupt; /* NULL: none */
     mor_error error;
 };
 
@@ -39,7 +40,7 @@ static void flush(mor_bpmd_recorder* r)
 {
     if (!r->waiting_count || r->error.code) return;
     double start = mor_clock(), count = r->waiting_count;
-    if (!mor_bpmd_append(r->path, r->waiting, r->waiting_count, r->written + 1, &r->error))
+    if (!mor_bpmd_append_until(r->path, r->waiting, r->waiting_count, r->written + 1, r->interrupt, &r->error))
         r->written += r->waiting_count;
     for (int i = 0; i < r->waiting_count; i++) mor_bpmd_frame_clear(&r->waiting[i]);
     r->waiting_count = 0;
@@ -190,6 +191,8 @@ void mor_bpmd_record_range(mor_bpmd_recorder* r, int from, int to)
     r->to = to;
     r->due = INFINITY;
 }
+
+void mor_bpmd_record_interrupt(mor_bpmd_recorder* r, const volatile int* flag) { r->interrupt = flag; }
 
 void mor_bpmd_record_iterations(mor_bpmd_recorder* r, int most) { r->iterations = most; }
 

@@ -376,11 +376,19 @@ static mor_code put_frame(mor_h5* h5, const mor_bpmd_frame* f, int number, mor_e
     return w.code;
 }
 
-mor_code mor_bpmd_append(const char* path, const mor_bpmd_frame* frames, int count, int first, mor_error* error)
+mor_code mor_bpmd_append_until(const char* path, const mor_bpmd_frame* frames, int count, int first,
+                               const volatile int* flag, mor_error* error)
 {
     mor_h5 h5;
     mor_code code = mor_h5_extend(&h5, path, error);
     if (code) return code;
-    for (int i = 0; i < count && !code; i++) code = put_frame(&h5, &frames[i], first + i, error);
+    for (int i = 0; i < count && !code; i++)
+        code = flag && *flag ? mor_fail(error, MOR_STOPPED, "%.600s: not written to its end", path)
+                             : put_frame(&h5, &frames[i], first + i, error);
     return mor_h5_finish(&h5, code, error);
+}
+
+mor_code mor_bpmd_append(const char* path, const mor_bpmd_frame* frames, int count, int first, mor_error* error)
+{
+    return mor_bpmd_append_until(path, frames, count, first, NULL, error);
 }
