@@ -10,34 +10,7 @@
 
 #include "base/elementary.h"
 #include "linalg/dense.h"
-#include "linalg/rows.h"
-
-/* x (m) := (beta, v_1, v_2, ...) with (I - tau v v') x = beta e_0, v_0 = 1. Returns tau, 0 if x is a multiple of e_0.
- * */
-MOR_ALWAYS_INLINE double make_reflection(int m, double* x)
-{
-    double largest = 0.0;
-    for (int i = 1; i < m; i++)
-        if (fabs(x[i]) > largest) largest = fabs(x[i]);
-    if (!(largest > 0.0)) return 0.0;
-    if (fabs(x[0]) > largest) largest = fabs(x[0]);
-    double sum = 0.0;
-    for (int i = 0; i < m; i++) sum += x[i] / largest * (x[i] / largest);
-    double beta = x[0] > 0.0 ? -largest * sqrt(sum) : largest * sqrt(sum), tau = (beta - x[0]) / beta;
-    double inverse = 1.0 / (x[0] - beta);
-    for (int i = 1; i < m; i++) x[i] *= inverse;
-    x[0] = beta;
-    return tau;
-}
-
-/* y := (I - tau v v') y */
-MOR_ALWAYS_INLINE void reflect(int m, double tau, const double* v, double* y)
-{
-    if (tau == 0.0) return;
-    double s = tau * (y[0] + mor_inner(m - 1, v + 1, y + 1));
-    y[0] -= s;
-    mor_subtract(m - 1, s, v + 1, y + 1);
-}
+#include "linalg/reflections.h"
 
 /* Asked before every 16th column. */
 static bool stops(const mor_stop* stop, int column) { return stop && column % 16 == 0 && stop->now(stop->user); }
@@ -65,12 +38,12 @@ MOR_ALWAYS_INLINE int factor_body(int n, double* A, int count, double* B, double
             order[k] = order[best], order[best] = t;
             left[best] = left[k], whole[best] = whole[k];
         }
-        double tau = make_reflection(n - k, column + k), size = fabs(column[k]);
+        double tau = mor_make_reflection(n - k, column + k), size = fabs(column[k]);
         if (k == 0) first = size;
         if (!(size > rcond * first)) return k;
         for (int j = k + 1; j < n; j++) {
             double* y = A + (size_t)j * n;
-            reflect(n - k, tau, column + k, y + k);
+            mor_reflect(n - k, tau, column + k, y + k);
             if (left[j] == 0.0) continue;
             /* the norm without row k, computed anew before cancellation takes its digits */
             double share = y[k] / left[j], rest = mor_max(0.0, (1.0 - share) * (1.0 + share)),
@@ -78,7 +51,7 @@ MOR_ALWAYS_INLINE int factor_body(int n, double* A, int count, double* B, double
             if (rest * since * since > 1e-8) left[j] *= sqrt(rest);
             else left[j] = whole[j] = mor_norm2(n - k - 1, y + k + 1);
         }
-        for (int j = 0; j < count; j++) reflect(n - k, tau, column + k, B + (size_t)j * n + k);
+        for (int j = 0; j < count; j++) mor_reflect(n - k, tau, column + k, B + (size_t)j * n + k);
     }
     return n;
 }
@@ -97,8 +70,8 @@ MOR_ALWAYS_INLINE int factor_again_body(int n, int r, const double* A, const mor
     for (int k = 0; k < r; k++) {
         if (stops(stop, k)) return -1;
         double* column = T + (size_t)k * n + k;
-        tau[k] = make_reflection(n - k, column);
-        for (int j = k + 1; j < r; j++) reflect(n - k, tau[k], column, T + (size_t)j * n + k);
+        tau[k] = mor_make_reflection(n - k, column);
+        for (int j = k + 1; j < r; j++) mor_reflect(n - k, tau[k], column, T + (size_t)j * n + k);
     }
     return r;
 }
@@ -111,7 +84,7 @@ MOR_ALWAYS_INLINE void shortest_body(int n, int r, const double* T, const double
 {
     for (int i = 0; i < r; i++) y[i] = (y[i] - mor_inner(i, T + (size_t)i * n, y)) / T[i + (size_t)i * n];
     for (int i = r; i < n; i++) y[i] = 0.0;
-    for (int k = r - 1; k >= 0; k--) reflect(n - k, tau[k], T + (size_t)k * n + k, y + k);
+    for (int k = r - 1; k >= 0; k--) mor_reflect(n - k, tau[k], T + (size_t)k * n + k, y + k);
 }
 
 MOR_WIDE_VOID(static, shortest, (int n, int r, const double* T, const double* tau, double* y), (n, r, T, tau, y))

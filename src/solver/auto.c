@@ -286,6 +286,7 @@ static const mor_auto_stage cone_stages[] = {
     { SWEEPS, .above = SMALL },
     { NEAR_THE_GUESS, .dear = true },
     { "ip-tree", mor_auto_interior, .share = 0.5 },
+    { "without-equations", mor_auto_without_equations, .share = 0.5, .own_split = true },
     { SWEEPS, .most = SMALL },
     { "ip-arc", mor_auto_arcs, .most = MOR_IP_LARGE, .share = 0.5 },
     { "nsn-tree", mor_auto_tree_newton, .without_arcs = true, .share = 0.5, ZERO(8) },

@@ -118,6 +118,8 @@ bool mor_auto_interior(mor_auto* run, const mor_auto_stage* stage);
  * itself. */
 bool mor_auto_arcs(mor_auto* run, const mor_auto_stage* stage);
 bool mor_auto_arcs_with_equations(mor_auto* R, const mor_auto_stage* stage);
+/* The step on the velocities that its equations leave free (without_equations.h), by all of these. */
+bool mor_auto_without_equations(mor_auto* run, const mor_auto_stage* stage);
 bool mor_auto_polygon(mor_auto* run, const mor_auto_stage* stage);
 
 #endif

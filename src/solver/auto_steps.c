@@ -8,6 +8,9 @@
 #include "solver/ip_arc.h"
 #include "solver/ip_tree.h"
 #include "solver/state_guess.h"
+#include "solver/without_equations.h"
+
+extern const mor_solver mor_solver_automatic;
 
 #define STEADY 0.1 /* error of a guess over the speeds without impulses */
 #define OVER 1.3   /* relaxation of sweeps: half as many as without, where it converges */
@@ -21,6 +24,7 @@
 #define SAME 1e-13
 #define GATHERED 0.1     /* times the aim: what may gather in gaps before it is taken out */
 #define NEARLY 100.0     /* times the tolerance */
+#define LEAST_PART 1e-4  /* of the tolerance, for what is solved without its equations */
 enum { FAR_ROWS = 300 }; /* up to here Newton's method often comes back from a guess that is not near */
 
 /* Keeps p if it is the best so far. */
@@ -363,6 +367,44 @@ bool mor_auto_arcs_with_equations(mor_auto* R, const mor_auto_stage* stage)
         mor_auto_keep(R, R->work, true);
         mor_auto_note(R, stage->name, report.iterations);
         newton_from(R, mor_ip_tree_polish(R->problem->size), R->work, stage->share);
+    }
+    return R->best <= R->context->tol;
+}
+
+/* The step on the velocities that the equations leave free, by all stages of this table: the rows that are left have no
+ * equations, so that this one is not met again. An impulse that is off by little for bodies that joints hold together
+ * may be off by much for one of them alone: then it is solved once more, the better by as much. */
+bool mor_auto_without_equations(mor_auto* R, const mor_auto_stage* stage)
+{
+    enum { ROUNDS = 2 };
+    mor_arena* arena = R->context->arena;
+    mor_without_equations w;
+    if (!has_equations(&R->problem->step) || !mor_without_equations_open(R->problem, &w, arena)) return false;
+    double* p = mor_arena_zero(arena, (size_t)w.problem.size, sizeof *p);
+    if (!p) return false;
+    bool warm = R->guess;
+    double part = 1.0;
+    if (warm) mor_without_equations_forward(&w, R->guess, p);
+    for (int round = 0; round < ROUNDS && !R->late; round++) {
+        mor_context* c = mor_auto_limits(R, stage->share, 0);
+        const double left = c->deadline > 0.0 ? c->deadline - mor_context_clock(c) : 0.0;
+        if (c->deadline > 0.0 && left <= 0.0) break;
+        mor_solve_options o = { .tol = part * c->tol,
+                                .aim = part * c->aim,
+                                .limit = c->limit,
+                                .time_limit = left,
+                                .warm = warm,
+                                .cpu_time = c->cpu_time,
+                                .interrupt = c->interrupt };
+        mor_report report = mor_solve(&mor_solver_automatic, NULL, &w.problem, &o, p, arena);
+        mor_auto_settle(R);
+        if (report.status == MOR_REFUSED) return false;
+        mor_without_equations_back(&w, p, R->work);
+        const double error = mor_auto_keep(R, R->work, true);
+        mor_auto_note(R, stage->name, report.iterations);
+        if (error <= R->context->tol || report.status != MOR_SOLVED) break;
+        part = mor_max(0.5 * R->context->tol / error, LEAST_PART);
+        warm = true;
     }
     return R->best <= R->context->tol;
 }
