@@ -5,12 +5,12 @@
  * runs into it by up to its speed times h in one step. So for every contact that closes within the step, rate u < 0 and
  * gap < -h u, each of its bodies gets the change of velocity
  *
- *     -+ n (-u - gap/h) m_other/(m + m_other),
+ *     -+ n (-u - gap/h),
  *
- * the largest one if it has several. Against what is fixed, driven or of a robot, whose masses are not known here, the
- * part of the masses is 1. That is the blow to a body that does not turn, the most it can be. Pairs without contact are
- * looked at once more with these velocities; what they find strikes the next ones. A contact found so is a row that
- * acts only if the bodies really close.
+ * the largest one if it has several. That is the blow to a body that does not turn and whose partner does not give way,
+ * the most it can be: what lies on a pile is held by it, whatever its own mass is. Pairs without contact are looked at
+ * once more with these velocities; what they find strikes the next ones. A contact found so is a row that acts only if
+ * the bodies really close.
  *
  * Methods that project overlaps away or look for such pairs themselves (step/surprise.c) do without. Cost: some
  * products per contact, and a test of each pair beside a blow. */
@@ -21,14 +21,6 @@
 bool mor_struck_count(const mor_world* w)
 {
     return w->formulation && w->formulation->overlaps && w->formulation->overlaps(w->formulation_options);
-}
-
-/* The part of a blow that changes the speed of body `a`. */
-static double share(const mor_body* a, const mor_body* b)
-{
-    if (a->tree < 0) return 0.0;
-    if (b->tree < 0 || a->robot || b->robot) return 1.0;
-    return b->mass.mass / (a->mass.mass + b->mass.mass);
 }
 
 bool mor_struck_add(const mor_world* w, const mor_contact* contacts, int first, int last, mor_vec3* blow)
@@ -43,10 +35,9 @@ bool mor_struck_add(const mor_world* w, const mor_contact* contacts, int first, 
         double change = -mor_dot(c->normal, u) - mor_max(c->gap, 0.0) / w->h;
         if (!(change > 0.0)) continue;
         for (int side = 0; side < 2; side++) {
-            double part = change * (side ? share(b, a) : share(a, b));
             mor_vec3* known = &blow[slot[side]];
-            if (!(part * part > mor_dot(*known, *known))) continue;
-            *known = mor_scale(side ? part : -part, c->normal);
+            if ((side ? b : a)->tree < 0 || !(change * change > mor_dot(*known, *known))) continue;
+            *known = mor_scale(side ? change : -change, c->normal);
             any = true;
         }
     }

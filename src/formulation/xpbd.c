@@ -41,7 +41,7 @@ static const mor_field fields[] = {
 
 /* Contacts of a pack in a substep; the multipliers are mor_budget_pack.p. */
 typedef struct xpbd_pack {
-    mor_four came;    /* G_n' nu before the substep */
+    mor_four came;    /* G_n' nu before the substep; only where something bounces */
     mor_four inverse; /* 1/(W_nn + c) */
     mor_four impulse[MOR_PACK_ROWS];
     mor_four restitution;
@@ -127,7 +127,7 @@ MOR_ALWAYS_INLINE void velocities_body(const xpbd* k, int begin, int end)
     }
 }
 
-/* Speeds of the contacts before the substep, and no multipliers yet. */
+/* No multipliers yet, and speeds before the substep of the contacts that bounce. */
 MOR_ALWAYS_INLINE void begin_body(const xpbd* k, int begin, int end)
 {
     for (int i = begin; i < end; i++) {
@@ -135,10 +135,11 @@ MOR_ALWAYS_INLINE void begin_body(const xpbd* k, int begin, int end)
         mor_budget_pack* c = &k->k.contacts[i];
         mor_pack_view view;
         mor_four u;
+        for (int d = 0; d < MOR_PACK_ROWS; d++) c->p[d] = (mor_four){ 0, 0, 0, 0 };
+        if (!mor_four_any(&k->contacts[i].restitution)) continue;
         mor_pack_load(q, k->v, &view);
         mor_pack_speed(&k->k.packs, q, 0, &view, k->v, &u);
         k->contacts[i].came = u + c->drift[0];
-        for (int d = 0; d < MOR_PACK_ROWS; d++) c->p[d] = (mor_four){ 0, 0, 0, 0 };
     }
 }
 
