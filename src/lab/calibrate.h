@@ -93,7 +93,8 @@ typedef struct mor_cal_point {
 } mor_cal_point;
 
 typedef struct mor_cal_interval {
-    double low, high; /* 95 % */
+    double low, high;             /* all values of the fit lie in theirs at once: 95 % */
+    double alone_low, alone_high; /* this one does, whatever the others do: 95 % */
     bool identifiable, at_bound, moved;
     bool judged;                             /* an interval was asked for and found; else low and high are the range */
     char why[200];                           /* if it is not identifiable */

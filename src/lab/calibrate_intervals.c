@@ -7,8 +7,9 @@
  * on 1 + 2n + (n + 1)(n + 2) points. The steps d are such that the mean error rises by 5 to 40 %: a mean of distances
  * is a hyperbola in a parameter, and this is where it is still curved. The mean of these quadratics over runs that are
  * drawn again with replacement has its own least point; the 2.5 and 97.5 % quantiles of these points make the interval,
- * widened as Student's t asks for few runs. Where the interval is much smaller or larger than the steps, they are made
- * to fit it and all is done once more. The correlation of the points is that of the parameters.
+ * as wide as few runs and several values ask for (calibrate_draws.c). Where the interval is much smaller or larger than
+ * the steps, they are made to fit it and all is done once more. The correlation of the points is that of the
+ * parameters.
  *
  * A parameter cannot be identified when its whole range changes the error by less than a standard error, when its
  * interval covers nine tenths of the range, or when it moves with another one (|correlation| > 0.98).
@@ -222,23 +223,15 @@ static bool draw(mor_cal_work* k, const double* centre, mor_cal_result* r, doubl
 {
     int B = k->c->bootstrap, n = k->n;
     double *all = malloc(((size_t)B * (size_t)n + 1) * sizeof *all), *one = malloc(((size_t)B + 1) * sizeof *one);
-    double model[MOR_CAL_TERMS], mean[MOR_CAL_PARAMETERS] = { 0 },
-                                 cov[MOR_CAL_PARAMETERS][MOR_CAL_PARAMETERS] = { { 0 } };
-    if (!all || !one) {
-        free(all), free(one);
-        return false;
-    }
-    for (int b = 0; b < B; b++) {
+    double model[MOR_CAL_TERMS], deviation[MOR_CAL_PARAMETERS], alone = 1.0, together = 1.0;
+    bool ok = all && one;
+    for (int b = 0; b < B && ok; b++) {
         mor_cal_mean_model(k, true, model);
         least(k, model, all + b * n);
-        for (int i = 0; i < n; i++) mean[i] += all[b * n + i] / B;
     }
-    for (int b = 0; b < B; b++)
-        for (int i = 0; i < n; i++)
-            for (int j = 0; j < n; j++) cov[i][j] += (all[b * n + i] - mean[i]) * (all[b * n + j] - mean[j]) / B;
-    double few = mor_max(k->runs - 1, 1), t = (1.96 + (7.53 + 1.96) / (4.0 * few)) / 1.96 * sqrt(k->runs / few);
-    for (int i = 0; i < n; i++) {
-        const mor_cal_parameter* p = &k->c->parameters[k->m->parameters[i]];
+    ok = ok && mor_cal_widths(k, all, &alone, &together);
+    if (ok) mor_cal_correlate(k, all, r, deviation);
+    for (int i = 0; i < n && ok; i++) {
         for (int b = 0; b < B; b++) one[b] = all[b * n + i];
         qsort(one, (size_t)B, sizeof *one, mor_cal_ascending);
         spread[i] = mor_cal_quantile(one, B, 0.975) - mor_cal_quantile(one, B, 0.025);
@@ -248,14 +241,10 @@ static bool draw(mor_cal_work* k, const double* centre, mor_cal_result* r, doubl
         double inner = 0.98 * (mor_cal_quantile(one, B, 0.8413) - mor_cal_quantile(one, B, 0.1587)); /* 1.96 sigma */
         double below = mor_max(mor_max(centre[i], middle) - mor_cal_quantile(one, B, 0.025), inner);
         double above = mor_max(mor_cal_quantile(one, B, 0.975) - mor_min(centre[i], middle), inner);
-        double low = k->z[i] - t * k->d[i] * below, high = k->z[i] + t * k->d[i] * above;
-        r->intervals[i].low = mor_cal_from_unit(p, mor_max(low, 0.0));
-        r->intervals[i].high = mor_cal_from_unit(p, mor_min(high, 1.0));
-        for (int j = 0; j < n; j++)
-            r->correlation[i][j] = i == j ? 1.0 : cov[i][j] / sqrt(mor_max(cov[i][i] * cov[j][j], 1e-300));
+        mor_cal_set_interval(k, r, i, k->d[i] * below, k->d[i] * above, alone, together);
     }
     free(all), free(one);
-    return true;
+    return ok;
 }
 
 /* ------------------------------------------------------------------------------- verdicts */
@@ -269,7 +258,7 @@ static void judge_parameters(const mor_cal_work* k, mor_cal_result* r)
         v->at_bound = z < 0.005 || z > 0.995;
         v->moved = r->x[i] != p->start;
         v->identifiable = true;
-        double wide = mor_cal_to_unit(p, v->high) - mor_cal_to_unit(p, v->low);
+        double wide = mor_cal_to_unit(p, v->alone_high) - mor_cal_to_unit(p, v->alone_low);
         if (k->flat[i]) snprintf(v->why, sizeof v->why, "the error hardly changes over the range");
         else if (wide > 0.9) snprintf(v->why, sizeof v->why, "its interval covers the range");
         for (int j = 0; j < k->n && !v->why[0]; j++)
@@ -278,7 +267,7 @@ static void judge_parameters(const mor_cal_work* k, mor_cal_result* r)
                          k->c->parameters[k->m->parameters[j]].name, r->correlation[i][j]);
         v->judged = true;
         if (v->why[0]) v->identifiable = false;
-        if (k->flat[i]) v->low = p->low, v->high = p->high;
+        if (k->flat[i]) mor_cal_widen(v, p->low), mor_cal_widen(v, p->high);
     }
 }
 
@@ -286,7 +275,9 @@ static void no_interval(mor_cal_work* k, mor_cal_result* r, const char* why)
 {
     for (int i = 0; i < k->n; i++) {
         const mor_cal_parameter* p = &k->c->parameters[k->m->parameters[i]];
-        r->intervals[i] = (mor_cal_interval){ .low = p->low, .high = p->high, .moved = r->x[i] != p->start };
+        r->intervals[i] = (mor_cal_interval){
+            .low = p->low, .high = p->high, .alone_low = p->low, .alone_high = p->high, .moved = r->x[i] != p->start
+        };
         snprintf(r->intervals[i].why, sizeof r->intervals[i].why, "%s", why);
         for (int j = 0; j < k->n; j++) r->correlation[i][j] = i == j ? 1.0 : NAN;
     }
@@ -329,8 +320,7 @@ static void take_best(mor_cal_work* k, mor_cal_result* r)
     for (int i = 0; i < k->n; i++) {
         r->x[i] = k->best->x[i];
         k->z[i] = mor_cal_to_unit(&k->c->parameters[k->m->parameters[i]], r->x[i]);
-        r->intervals[i].low = mor_min(r->intervals[i].low, r->x[i]);
-        r->intervals[i].high = mor_max(r->intervals[i].high, r->x[i]);
+        mor_cal_widen(&r->intervals[i], r->x[i]);
     }
 }
 
@@ -371,8 +361,7 @@ static mor_code find_intervals(mor_cal_work* k, mor_cal_result* r, mor_error* er
     }
     for (int i = 0; i < k->n; i++) { /* the interval holds the value it is about */
         k->z[i] = mor_cal_to_unit(&k->c->parameters[k->m->parameters[i]], r->x[i]);
-        r->intervals[i].low = mor_min(r->intervals[i].low, r->x[i]);
-        r->intervals[i].high = mor_max(r->intervals[i].high, r->x[i]);
+        mor_cal_widen(&r->intervals[i], r->x[i]);
     }
     if (!(k->best = mor_cal_at(k, k->z))) return MOR_OK;
     mor_code code = mor_cal_walk_valleys(k, error);

@@ -7,6 +7,11 @@
  * as far as its range allows. No point beside the best one need be simulated but those of the differences, which
  * matters where runs fail nearby.
  *
+ * A value that the best point has at a border, and that would leave, is pushed there by noise in most draws as well:
+ * their scatter says nothing of how well it is known. Such a value is freed of its push, sum b = 0, and goes both ways
+ * through as much as its range; what it would have been without the border lies no nearer to the truth (D. W. K.
+ * Andrews, Econometrica 68 (2000) 399-405).
+ *
  * B. Efron, R. J. Tibshirani, An introduction to the bootstrap (1993), chapter 9. */
 #include "base/elementary.h"
 #include "lab/calibrate_work.h"
@@ -16,8 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The least point y about z of a quadratic H, b in the unit cube. */
-static void least_in_cube(int n, const double* z, const double* H, const double* b, double* y)
+/* The least point y of a quadratic H, b in the box. */
+static void least_in_box(int n, const double* low, const double* high, const double* H, const double* b, double* y)
 {
     double held[MOR_CAL_PARAMETERS] = { 0 };
     bool fixed[MOR_CAL_PARAMETERS] = { false };
@@ -37,18 +42,33 @@ static void least_in_cube(int n, const double* z, const double* H, const double*
         mor_lu_solve(n, A, pivot, y);
         double out = 1e-12;
         for (int i = 0; i < n; i++) {
-            double beyond = mor_max(-z[i] - y[i], y[i] - (1.0 - z[i]));
+            double beyond = mor_max(low[i] - y[i], y[i] - high[i]);
             if (!fixed[i] && beyond > out) out = beyond, worst = i;
         }
         if (worst < 0) return;
         fixed[worst] = true;
-        held[worst] = y[worst] < 0.0 ? -z[worst] : 1.0 - z[worst];
+        held[worst] = y[worst] < low[worst] ? low[worst] : high[worst];
     }
 }
 
-static void add_draws(mor_cal_work* k, const double* H, const double* b, double* all)
+/* How far values may go from the best point; those that a border holds are freed of their push. */
+static void free_held(const mor_cal_work* k, double* b, double* low, double* high)
+{
+    for (int i = 0; i < k->n; i++) {
+        double push = 0.0;
+        for (int r = 0; r < k->runs; r++) push += b[r * k->n + i] / k->runs;
+        low[i] = -k->z[i], high[i] = 1.0 - k->z[i];
+        bool held = (k->z[i] <= 0.0 && push > 0.0) || (k->z[i] >= 1.0 && push < 0.0);
+        for (int r = 0; r < k->runs && held; r++) b[r * k->n + i] -= push;
+        if (held) low[i] = -1.0, high[i] = 1.0;
+    }
+}
+
+void mor_cal_draw_linear(mor_cal_work* k, const double* H, double* b, double* all)
 {
     int n = k->n, B = k->c->bootstrap;
+    double low[MOR_CAL_PARAMETERS], high[MOR_CAL_PARAMETERS];
+    free_held(k, b, low, high);
     for (int draw = 0; draw < B; draw++) {
         double sum[MOR_CAL_PARAMETERS * MOR_CAL_PARAMETERS] = { 0 }, slope[MOR_CAL_PARAMETERS] = { 0 };
         for (int i = 0; i < k->runs; i++) {
@@ -57,34 +77,26 @@ static void add_draws(mor_cal_work* k, const double* H, const double* b, double*
             for (int e = 0; e < n * n; e++) sum[e] += H[r * n * n + e];
             for (int e = 0; e < n; e++) slope[e] += b[r * n + e];
         }
-        least_in_cube(n, k->z, sum, slope, all + draw * n);
+        least_in_box(n, low, high, sum, slope, all + draw * n);
     }
 }
 
-/* Quantiles, widened as Student's t asks for few runs, and correlations of the draws. */
-static void take_draws(mor_cal_work* k, const double* all, double* one, mor_cal_result* r)
+/* Quantiles of the draws, as wide as few runs and several values ask for, and correlations. */
+static bool take_draws(mor_cal_work* k, const double* all, double* one, mor_cal_result* r)
 {
     int n = k->n, B = k->c->bootstrap;
-    double few = mor_max(k->runs - 1, 1), t = (1.96 + (7.53 + 1.96) / (4.0 * few)) / 1.96 * sqrt(k->runs / few);
-    double mean[MOR_CAL_PARAMETERS] = { 0 }, cov[MOR_CAL_PARAMETERS][MOR_CAL_PARAMETERS] = { { 0 } };
-    for (int d = 0; d < B; d++)
-        for (int i = 0; i < n; i++) mean[i] += all[d * n + i] / B;
-    for (int d = 0; d < B; d++)
-        for (int i = 0; i < n; i++)
-            for (int j = 0; j < n; j++) cov[i][j] += (all[d * n + i] - mean[i]) * (all[d * n + j] - mean[j]) / B;
+    double deviation[MOR_CAL_PARAMETERS], alone, together;
+    if (!mor_cal_widths(k, all, &alone, &together)) return false;
+    mor_cal_correlate(k, all, r, deviation);
     for (int i = 0; i < n; i++) {
-        const mor_cal_parameter* p = &k->c->parameters[k->m->parameters[i]];
         for (int d = 0; d < B; d++) one[d] = all[d * n + i];
         qsort(one, (size_t)B, sizeof *one, mor_cal_ascending);
-        double low = mor_min(mor_cal_quantile(one, B, 0.025), 0.0),
-               high = mor_max(mor_cal_quantile(one, B, 0.975), 0.0);
-        double spread = 1.96 * sqrt(cov[i][i]);
-        low = k->z[i] - t * mor_max(-low, spread), high = k->z[i] + t * mor_max(high, spread);
-        r->intervals[i] = (mor_cal_interval){ .low = mor_cal_from_unit(p, mor_max(low, 0.0)),
-                                              .high = mor_cal_from_unit(p, mor_min(high, 1.0)) };
-        for (int j = 0; j < n; j++)
-            r->correlation[i][j] = i == j ? 1.0 : cov[i][j] / sqrt(mor_max(cov[i][i] * cov[j][j], 1e-300));
+        double spread = 1.96 * deviation[i];
+        double below = mor_max(-mor_cal_quantile(one, B, 0.025), spread),
+               above = mor_max(mor_cal_quantile(one, B, 0.975), spread);
+        mor_cal_set_interval(k, r, i, below, above, alone, together);
     }
+    return true;
 }
 
 mor_code mor_cal_linear_intervals(mor_cal_work* k, mor_cal_result* r, bool* done, mor_error* error)
@@ -96,9 +108,9 @@ mor_code mor_cal_linear_intervals(mor_cal_work* k, mor_cal_result* r, bool* done
     double *H = room, *b = H + runs * n * n, *all = b + runs * n, *one = all + draws * n;
     mor_code code = mor_cal_linearise_runs(k->c, k->method, k->z, H, b, error);
     if (!code) {
-        add_draws(k, H, b, all);
-        take_draws(k, all, one, r);
-        *done = true;
+        mor_cal_draw_linear(k, H, b, all);
+        *done = take_draws(k, all, one, r);
+        if (!*done) code = mor_fail(error, MOR_SYSTEM, "out of memory");
     } else if (code != MOR_SYSTEM && code != MOR_BAD_INPUT) {
         *error = (mor_error){ 0 }, code = MOR_OK; /* a run beside the best point fails: the quadratics of the errors */
     }

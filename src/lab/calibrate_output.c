@@ -27,6 +27,8 @@ static void write_parameter(mor_json* json, const mor_calibration* c, const mor_
     mor_json_number(json, "value", r->x[i]);
     mor_json_number(json, "low", v->low);
     mor_json_number(json, "high", v->high);
+    mor_json_number(json, "alone_low", v->alone_low);
+    mor_json_number(json, "alone_high", v->alone_high);
     mor_json_bool(json, "identifiable", v->identifiable);
     if (v->why[0]) mor_json_text(json, "why", v->why);
     mor_json_bool(json, "at_bound", v->at_bound);
@@ -121,7 +123,7 @@ static void text_cell(FILE* out, const char* text)
 void mor_calibration_write_csv(const mor_calibration* c, FILE* out)
 {
     fputs("split,method,parameter,value,low,high,identifiable,train_error,test_error,test_position,test_rotation,"
-          "evaluations\n",
+          "evaluations,alone_low,alone_high\n",
           out);
     for (int n = 0; n < c->split_count * c->method_count; n++) {
         int split = n / c->method_count, k = n % c->method_count;
@@ -133,8 +135,9 @@ void mor_calibration_write_csv(const mor_calibration* c, FILE* out)
             text_cell(out, m->name);
             fputc(',', out);
             text_cell(out, c->parameters[m->parameters[i]].name);
-            fprintf(out, ",%.17g,%.17g,%.17g,%d,%.17g,%.17g,%.17g,%.17g,%d\n", r->x[i], v->low, v->high,
-                    v->identifiable, r->train[0], r->test[0], r->test[1], r->test[2], r->evaluations);
+            fprintf(out, ",%.17g,%.17g,%.17g,%d,%.17g,%.17g,%.17g,%.17g,%d,%.17g,%.17g\n", r->x[i], v->low, v->high,
+                    v->identifiable, r->train[0], r->test[0], r->test[1], r->test[2], r->evaluations, v->alone_low,
+                    v->alone_high);
         }
     }
 }

@@ -110,8 +110,8 @@ static void write_over_splits(const mor_calibration* c, FILE* out)
 
 static void write_parameters(const mor_calibration* c, FILE* out)
 {
-    fputs("<h2>Parameters</h2><table><tr><th>split</th><th>method</th><th>parameter</th><th>value</th><th>95 % "
-          "interval</th><th>range</th><th></th></tr>\n",
+    fputs("<h2>Parameters</h2><table><tr><th>split</th><th>method</th><th>parameter</th><th>value</th><th>95 %, "
+          "all at once</th><th>95 %, alone</th><th>range</th><th></th></tr>\n",
           out);
     for (int n = 0; n < c->split_count * c->method_count; n++) {
         int k = n / c->split_count, split = n % c->split_count;
@@ -124,10 +124,10 @@ static void write_parameters(const mor_calibration* c, FILE* out)
             escaped(out, m->name);
             fputs("</td><td>", out);
             escaped(out, p->name);
-            fprintf(
-                out,
-                "</td><td class=\"n\">%.5g</td><td class=\"n\">%.4g … %.4g</td><td class=\"n dim\">%.4g … %.4g</td>",
-                r->x[i], v->low, v->high, p->low, p->high);
+            fprintf(out,
+                    "</td><td class=\"n\">%.5g</td><td class=\"n\">%.4g … %.4g</td><td class=\"n dim\">%.4g … "
+                    "%.4g</td><td class=\"n dim\">%.4g … %.4g</td>",
+                    r->x[i], v->low, v->high, v->alone_low, v->alone_high, p->low, p->high);
             fprintf(out, "<td%s>", v->identifiable && !v->at_bound && v->moved ? "" : " class=\"warn\"");
             if (!v->identifiable)
                 fputs(v->judged ? "cannot be identified: " : "not judged: ", out), escaped(out, v->why);

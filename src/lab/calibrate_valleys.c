@@ -98,8 +98,7 @@ void mor_cal_take_equals(mor_cal_work* k, mor_cal_result* r)
         if (p->method != k->method || mor_cal_significance(k, p, &part) > 1.0 || part > 0.01) continue;
         for (int j = 0; j < k->n; j++) {
             if (k->flat[j]) continue;
-            r->intervals[j].low = mor_min(r->intervals[j].low, p->x[j]);
-            r->intervals[j].high = mor_max(r->intervals[j].high, p->x[j]);
+            mor_cal_widen(&r->intervals[j], p->x[j]);
             for (int m = 0; m < k->n; m++) { /* far apart, yet as good: the two go together */
                 double a = mor_cal_to_unit(&k->c->parameters[k->m->parameters[j]], p->x[j]) - k->z[j];
                 double b = mor_cal_to_unit(&k->c->parameters[k->m->parameters[m]], p->x[m]) - k->z[m];

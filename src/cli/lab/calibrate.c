@@ -98,6 +98,8 @@ static bool progress(void* user, const mor_calibration* c, int method, int evalu
 
 static void print_parameters(const mor_calibration* c, const mor_cal_method* m, const mor_cal_result* r)
 {
+    if (m->parameter_count > 1 && r->intervals[0].judged)
+        printf("  values, and intervals that hold them all at once in 95 of 100 data sets:\n");
     for (int i = 0; i < m->parameter_count; i++) {
         const mor_cal_interval* v = &r->intervals[i];
         printf("  %-40s %12.6g  [%.6g, %.6g]%s%s%s%s\n", c->parameters[m->parameters[i]].name, r->x[i], v->low, v->high,
