@@ -250,8 +250,8 @@ static mor_report run_solver(mor_solve_stage* stage, const mor_problem* problem,
     return report;
 }
 
-/* Stick, slide and open from the answer: a contact is open without normal impulse, sticks when it slips slower than
- * 1e-6 m/s. */
+/* Stick, slide and open from the answer: a contact is open without normal impulse, sticks when it has friction and
+ * slips slower than 1e-6 m/s. */
 static void count_states(const mor_system* s, const double* p, const double* nu, mor_lab_run* run)
 {
     for (int c = 0; c < s->contact_count; c++) {
@@ -265,7 +265,7 @@ static void count_states(const mor_system* s, const double* p, const double* nu,
         }
         double slip = b->dim > 2 ? hypot(u[1], u[2]) : b->dim > 1 ? fabs(u[1]) : 0.0;
         if (!(p[b->row] > 0.0)) run->open++;
-        else if (slip > 1e-6) run->sliding++;
+        else if (b->dim < 2 || !(b->mu > 0.0) || slip > 1e-6) run->sliding++;
         else run->sticking++;
     }
 }

@@ -61,7 +61,7 @@ double mor_judge_rho(const mor_problem* problem, int contact);
 double mor_judge_polygon(const mor_block* block, double rho, const double* p, const double* u);
 
 enum { MOR_VERDICT_OPEN = -1, MOR_VERDICT_SLIDES = 0, MOR_VERDICT_STICKS = 1 };
-/* One contact of an answer: open without normal impulse, sticking below 1e-6 m/s of slip. */
+/* One contact of an answer: open without normal impulse, sticking below 1e-6 m/s of slip, never without friction. */
 typedef struct mor_contact_verdict {
     int state;
     double normal, friction, slip; /* errors as in mor_residual; m/s */

@@ -90,7 +90,10 @@ static mor_contact_verdict verdict(int dim, mor_cone cone, double rho, const dou
     mor_residual errors = { 0 };
     mor_judge_contact(dim, cone, rho, r, u, &errors);
     double slip = dim > 2 ? sqrt(u[1] * u[1] + u[2] * u[2]) : dim > 1 ? fabs(u[1]) : 0.0;
-    int state = !(r[0] > 0.0) ? MOR_VERDICT_OPEN : slip > sticks_below ? MOR_VERDICT_SLIDES : MOR_VERDICT_STICKS;
+    bool held = dim > 1 && cone.mu[0] > 0.0; /* without friction nothing holds it, and rows may not tell its slip */
+    int state = !(r[0] > 0.0)                  ? MOR_VERDICT_OPEN
+                : !held || slip > sticks_below ? MOR_VERDICT_SLIDES
+                                               : MOR_VERDICT_STICKS;
     return (mor_contact_verdict){ state, errors.normal_error, errors.friction_error, slip };
 }
 

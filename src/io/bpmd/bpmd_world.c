@@ -73,7 +73,7 @@ static int state_of(const mor_system* s, int contact, const mor_answer* answer)
             for (int m = 0; m < t->dof; m++) u[d - 1] += J[d * t->dof + m] * answer->nu[t->offset + m];
     }
     double slip = b->dim > 2 ? sqrt(u[0] * u[0] + u[1] * u[1]) : b->dim > 1 ? fabs(u[0]) : 0.0;
-    return !(answer->impulses[b->row] > 0.0) ? -1 : slip > 1e-6 ? 0 : 1;
+    return !(answer->impulses[b->row] > 0.0) ? -1 : b->dim < 2 || !(b->mu > 0.0) || slip > 1e-6 ? 0 : 1;
 }
 
 /* Free velocity and the inertia it goes with of every body that is a tree of its own. */
