@@ -32,6 +32,16 @@ static bool acts_on(const mor_step_form* f, int block, int tree)
     return false;
 }
 
+/* Half of the contacts, drawn. */
+static const bool* draw_idle(int contacts, uint64_t seed, mor_arena* arena)
+{
+    bool* idle = mor_arena_alloc(arena, (size_t)contacts + 1);
+    mor_rng rng = { seed };
+    assert_non_null(idle);
+    for (int c = 0; c < contacts; c++) idle[c] = mor_rng_uniform(&rng) < 0.5;
+    return idle;
+}
+
 static void lanes_share_no_tree_and_hold_every_contact(void** state)
 {
     (void)state;
@@ -41,13 +51,15 @@ static void lanes_share_no_tree_and_hold_every_contact(void** state)
         const random_step* spec = &cases[i % CASES];
         mor_problem problem = random_step_make(spec, (uint64_t)i + 7000, arena);
         mor_packs packs;
-        assert_true(mor_packs_make(&packs, &problem.step, spec->contacts, NULL, arena));
+        const bool* idle = i % 2 ? draw_idle(spec->contacts, (uint64_t)i, arena) : NULL;
+        assert_true(mor_packs_make(&packs, &problem.step, spec->contacts, idle, NULL, arena));
         int seen[256] = { 0 };
         for (int q = 0; q < packs.count; q++)
             for (int a = 0; a < MOR_LANES; a++) {
                 const int* lanes = packs.packs[q].block;
                 if (lanes[a] < 0) continue;
                 seen[lanes[a]]++;
+                assert_true(!idle || idle[lanes[a]] == idle[lanes[0]]);
                 for (int b = 0; b < a; b++)
                     for (int t = 0; t < spec->trees; t++)
                         assert_false(acts_on(&problem.step, lanes[a], t) && acts_on(&problem.step, lanes[b], t));
@@ -96,7 +108,9 @@ static void a_pass_is_that_over_single_rows(void** state)
         mor_arena_reset(arena);
         mor_problem problem = random_step_make(&cases[i % CASES], (uint64_t)i + 9000, arena);
         mor_packs packs;
-        assert_true(mor_packs_make(&packs, &problem.step, cases[i % CASES].contacts, NULL, arena));
+        const int contacts = cases[i % CASES].contacts;
+        const bool* idle = i % 2 ? draw_idle(contacts, (uint64_t)i, arena) : NULL;
+        assert_true(mor_packs_make(&packs, &problem.step, contacts, idle, NULL, arena));
         double *v = mor_packs_velocities(&packs, arena), *w = mor_packs_velocities(&packs, arena);
         double* nu = mor_arena_alloc(arena, (size_t)problem.step.dof * sizeof *nu);
         assert_true(v && w && nu);
@@ -189,12 +203,13 @@ static void threads_change_no_bit_of_a_sweep(void** state)
     for (int i = 0; i < 6; i++) {
         mor_arena_reset(arena);
         mor_problem problem = make_long_pile(TREES, CONTACTS, 2 + 4 * i, (uint64_t)i + 70, arena);
+        const bool* idle = i % 2 ? draw_idle(CONTACTS, (uint64_t)i, arena) : NULL;
         double* v[3];
         int room = 0;
         for (int n = 0; n < 3; n++) {
             mor_workers* workers = n ? mor_workers_create(NULL, 1 + 2 * n) : NULL;
             mor_packs packs;
-            assert_true(mor_packs_make(&packs, &problem.step, CONTACTS, workers, arena));
+            assert_true(mor_packs_make(&packs, &problem.step, CONTACTS, idle, workers, arena));
             v[n] = mor_packs_velocities(&packs, arena);
             mor_packs_spread(&packs, problem.step.nu_free, v[n]);
             moving m = { &packs, v[n] };

@@ -37,10 +37,23 @@ static void fill_packs(void* user, int begin, int end)
     for (int i = begin; i < end; i++) fill_contacts(o->k->s, &o->k->packs.packs[i], o->impulses, &o->k->contacts[i]);
 }
 
+/* Contacts that had no impulse and would not close if the bodies went on as they do. */
+static bool* find_idle(const mor_system* s, mor_arena* arena)
+{
+    bool* idle = mor_arena_alloc(arena, (size_t)s->contact_count + 1);
+    for (int i = 0; idle && i < s->contact_count; i++) {
+        const mor_contact_row* c = &s->contacts[i];
+        idle[i] = c->gap + s->h * c->approach > 0.0 && c->guess[0] == 0.0;
+    }
+    return idle;
+}
+
 bool mor_budget_open(mor_budget* k, const mor_system* s, const double* impulses, const mor_solve_stage* stage)
 {
     *k = (mor_budget){ .s = s, .form = mor_system_form(s) };
-    if (!mor_packs_make(&k->packs, &k->form, s->contact_count, stage->workers, stage->arena)) return false;
+    const bool* idle = find_idle(s, stage->arena);
+    if (!idle || !mor_packs_make(&k->packs, &k->form, s->contact_count, idle, stage->workers, stage->arena))
+        return false;
     k->contacts = mor_arena_alloc(stage->arena, ((size_t)k->packs.count + 1) * sizeof *k->contacts);
     if (!k->contacts) return false;
     opening o = { k, impulses };

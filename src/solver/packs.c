@@ -7,6 +7,11 @@
 
 enum { EMPTY = 8 }; /* numbers of the place that empty lanes act on */
 
+/* Contacts that wait for a pack, in their order. */
+typedef struct window {
+    int waiting[MOR_PACK_WINDOW], waits;
+} window;
+
 /* Which contacts of a group go together: found before there is room for the packs. */
 typedef struct plan {
     const mor_step_form* form;
@@ -14,8 +19,6 @@ typedef struct plan {
     int count;
     int* taken; /* tree_count: the last pack that acts on it */
     int number; /* of the pack under way, unlike those of other groups */
-    int waiting[MOR_PACK_WINDOW];
-    int waits;
 } plan;
 
 static bool of_six(const mor_step_form* f, const mor_block* b)
@@ -94,22 +97,22 @@ static int* next_lanes(plan* k)
 }
 
 /* The next pack from what waits. */
-static void take_four(plan* k)
+static void take_four(plan* k, window* w)
 {
     int *lanes = next_lanes(k), lane = 0, left = 0;
     int i = 0;
-    for (; i < k->waits && lane < MOR_LANES; i++) {
-        int block = k->waiting[i];
+    for (; i < w->waits && lane < MOR_LANES; i++) {
+        int block = w->waiting[i];
         const mor_block* b = &k->form->blocks[block];
         if (!fits(k, block)) {
-            k->waiting[left++] = block;
+            w->waiting[left++] = block;
             continue;
         }
         for (int e = b->entry; e < b->entry + b->entry_count; e++) k->taken[k->form->entries[e].tree] = k->number;
         lanes[lane++] = block;
     }
-    memmove(k->waiting + left, k->waiting + i, (size_t)(k->waits - i) * sizeof *k->waiting);
-    k->waits += left - i;
+    memmove(w->waiting + left, w->waiting + i, (size_t)(w->waits - i) * sizeof *w->waiting);
+    w->waits += left - i;
 }
 
 /* ------------------------------------------------------------------------------------- groups */
@@ -160,6 +163,7 @@ void mor_packs_each(const mor_packs* packs, mor_packs_visit visit, void* user)
 typedef struct maker {
     mor_packs* packs;
     mor_pack_groups groups;
+    const bool* idle;
     int* lanes;    /* of each group, from MOR_LANES times its first contact on */
     int* taken[2]; /* of groups of the two kinds, which share trees */
     int count[MOR_PACK_GROUPS];
@@ -176,16 +180,20 @@ static void plan_group(void* user, int group, int worker)
                .lanes = m->lanes + (size_t)MOR_LANES * (size_t)begin,
                .taken = m->taken[group >= m->groups.inner],
                .number = begin };
+    window windows[2]; /* of contacts that are likely to act, and of others */
+    windows[0].waits = windows[1].waits = 0;
     for (int i = begin; i < end; i++) {
         int c = m->groups.order[i];
         if (!of_six(form, &form->blocks[c])) {
             next_lanes(&k)[0] = c;
             continue;
         }
-        k.waiting[k.waits++] = c;
-        if (k.waits == MOR_PACK_WINDOW) take_four(&k);
+        window* w = &windows[m->idle && m->idle[c]];
+        w->waiting[w->waits++] = c;
+        if (w->waits == MOR_PACK_WINDOW) take_four(&k, w);
     }
-    while (k.waits > 0) take_four(&k);
+    for (int i = 0; i < 2; i++)
+        while (windows[i].waits > 0) take_four(&k, &windows[i]);
     m->count[group] = k.count;
 }
 
@@ -212,12 +220,12 @@ static void fill_group(void* user, int group, int worker)
         fill_pack(packs, lanes, empty, &packs->packs[i]);
 }
 
-bool mor_packs_make(mor_packs* packs, const mor_step_form* form, int contacts, struct mor_workers* workers,
-                    mor_arena* arena)
+bool mor_packs_make(mor_packs* packs, const mor_step_form* form, int contacts, const bool* idle,
+                    struct mor_workers* workers, mor_arena* arena)
 {
     *packs = (mor_packs){ .form = form, .workers = workers };
     size_t trees = (size_t)form->tree_count;
-    maker m = { .packs = packs };
+    maker m = { .packs = packs, .idle = idle };
     packs->at = mor_arena_alloc(arena, (trees + 1) * sizeof *packs->at);
     m.lanes = mor_arena_alloc(arena, (size_t)MOR_LANES * ((size_t)contacts + 1) * sizeof *m.lanes);
     m.taken[0] = mor_arena_zero(arena, 2 * trees + 1, sizeof *m.taken[0]);

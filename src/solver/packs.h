@@ -4,7 +4,8 @@
  * together they are what they would be one after the other. It holds, lane by lane, the coefficients G_c' and
  * G_c' M^-1 of three rows on two sides of six velocities. Packs are filled from a window of WINDOW contacts in their
  * order, the first of which is always taken: the order of a sweep hardly changes (on a pile of 1000 boxes 97 % of the
- * lanes are full), and its convergence with it. The empty lane acts on a place of its own with zeros.
+ * lanes are full), and its convergence with it. The empty lane acts on a place of its own with zeros. Contacts that are
+ * likely to get no impulse have a window of their own: a visit to four of these ends early.
  *
  * Many contacts come in groups (pack_groups.h), whether there are threads or not: so the answer does not depend on
  * their number. Packs are of one group each.
@@ -46,9 +47,10 @@ typedef struct mor_packs {
     int group_count, inner;         /* groups, and those that are visited first */
 } mor_packs;
 
-/* Packs of the first `contacts` blocks of the form, which are contacts. False: out of memory. */
-bool mor_packs_make(mor_packs* packs, const mor_step_form* form, int contacts, struct mor_workers* workers,
-                    mor_arena* arena);
+/* Packs of the first `contacts` blocks of the form, which are contacts. idle: of each, whether it is likely to get no
+ * impulse; NULL: not known. False: out of memory. */
+bool mor_packs_make(mor_packs* packs, const mor_step_form* form, int contacts, const bool* idle,
+                    struct mor_workers* workers, mor_arena* arena);
 
 /* Visits packs begin ... end - 1 in their order. */
 typedef void (*mor_packs_visit)(void* user, int begin, int end);
