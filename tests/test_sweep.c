@@ -289,6 +289,24 @@ static void bad_plans_are_refused_with_their_place(void** state)
     }
 }
 
+/* A table had two columns 'status', and readers by name took either. */
+static void a_measure_is_not_called_as_another_column(void** state)
+{
+    (void)state;
+    static const char* const names[] = { "task", "scene", "status", "state_hash", "time.step", "seed" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char text[300];
+        mor_error error = { 0 };
+        snprintf(text, sizeof text,
+                 "moreau-sweep: 1\nscene: a\nrepeats: 2\nparameters: [ { path: time.step, values: [1] } ]\n"
+                 "measures:\n  - { name: %s, path: energy.final }\n",
+                 names[i]);
+        mor_plan* p = mor_plan_parse(text, strlen(text), "plan.yaml", &error);
+        if (p || !strstr(error.text, "plan.yaml:6:5: ") || !strstr(error.text, "give the measure another name"))
+            fail_msg("'%s' gives '%s'", names[i], error.text);
+    }
+}
+
 /* Bytes lost, doubled and changed: refused or read, never a crash; what is read has tasks. */
 static void damaged_plans_are_refused_or_read(void** state)
 {
@@ -487,6 +505,7 @@ int main(void)
         cmocka_unit_test(morris_effects_of_a_polynomial_are_right),
         cmocka_unit_test(tasks_run_through_all_combinations),
         cmocka_unit_test(bad_plans_are_refused_with_their_place),
+        cmocka_unit_test(a_measure_is_not_called_as_another_column),
         cmocka_unit_test(damaged_plans_are_refused_or_read),
         cmocka_unit_test(a_task_that_crashes_costs_only_itself),
         cmocka_unit_test(measures_are_those_of_the_run),

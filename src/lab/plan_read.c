@@ -254,6 +254,23 @@ static mor_code load_function(mor_plan* p, const mor_node* node, const raw_measu
     return MOR_OK;
 }
 
+/* Columns of the table have different names. */
+static mor_code check_name(const mor_plan* p, const mor_node* node, const char* name, mor_error* error)
+{
+    static const char* const columns[] = { "task", "scene", "status", "state_hash" };
+    for (int i = 0; i < p->measure_count; i++)
+        if (strcmp(p->measures[i].name, name) == 0)
+            return mor_node_fail(node, error, "'%.60s' is a measure already; give this one another name", name);
+    for (int i = 0; i < p->parameter_count; i++)
+        if (strcmp(p->parameters[i].path, name) == 0)
+            return mor_node_fail(node, error, "'%.60s' is a parameter already; give the measure another name", name);
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        if (strcmp(columns[i], name) == 0)
+            return mor_node_fail(node, error, "every table has a column '%s'; give the measure another name", name);
+    if (strpbrk(name, "/\n\t")) return mor_node_fail(node, error, "the name of a measure has no / or tab in it");
+    return MOR_OK;
+}
+
 static mor_code read_measure(mor_plan* p, const mor_node* node, mor_error* error)
 {
     raw_measure raw = { 0 };
@@ -268,10 +285,7 @@ static mor_code read_measure(mor_plan* p, const mor_node* node, mor_error* error
                              "a measure has a path into the document of `moreau run --json`, or a function");
     m->path = raw.path;
     m->name = raw.name ? raw.name : raw.path ? raw.path : raw.function;
-    for (int i = 0; i < p->measure_count; i++)
-        if (strcmp(p->measures[i].name, m->name) == 0)
-            return mor_node_fail(node, error, "'%.60s' is a measure already; give this one another name", m->name);
-    if (strpbrk(m->name, "/\n\t")) return mor_node_fail(node, error, "the name of a measure has no / or tab in it");
+    if ((code = check_name(p, node, m->name, error))) return code;
     p->measure_count++;
     if (raw.function) return load_function(p, node, &raw, m, error);
     bool over = mapping && mor_node_get(node, "over") != NULL;
