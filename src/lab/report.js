@@ -189,7 +189,7 @@
     legend(c, solvers);
     const ends = solvers.map((s, k) => ({ s, solved: rho[k].filter((x) => x < Infinity).length, fast: rho[k].filter((x) => x <= 1 + 1e-12).length, last: band?.[k] }));
     // how sure the order is: solved of all and how often fastest, with intervals of the same bootstrap
-    const sure = el("table", { class: "sort", id: "sure" }, el("thead", {}, el("tr", {}, ...["solver", "solved", "95 % of", "fastest", "95 % of"].map((h) => el("th", {}, h)))), el("tbody", {}, ...ends.map(({ s, solved, fast, last }) => {
+    const sure = el("table", { class: "sort", id: "sure" }, el("thead", {}, el("tr", {}, ...["solver", "solved", "95 % interval", "fastest", "95 % interval"].map((h) => el("th", {}, h)))), el("tbody", {}, ...ends.map(({ s, solved, fast, last }) => {
       const cell = (v, text) => el("td", { class: "n", "data-v": v }, text), interval = (b) => (b ? `${(100 * b[0]).toFixed(0)} to ${(100 * b[1]).toFixed(0)} %` : "–");
       return el("tr", {}, el("td", {}, D.solvers[s]), cell(solved / n, `${((100 * solved) / n).toFixed(0)} %`), cell(last ? last[61][0] : 0, interval(last?.[61])), cell(fast / n, `${((100 * fast) / n).toFixed(0)} %`), cell(last ? last[0][0] : 0, interval(last?.[0])));
     })));

@@ -165,6 +165,7 @@ static void run_line(const struct line* l, mor_world* w, int step, outcome* out)
             double* z = mor_arena_zero(arena, (size_t)mor_problem_unknowns(&problem), sizeof *z);
             mor_solve_options o = { .tol = 1e-6,
                                     .time_limit = 10.0,
+                                    .cpu_time = true, /* a tick does not depend on what else runs */
                                     .max_iter = l->form & (MOR_LCP | MOR_MLCP | MOR_STEP_PYRAMID) ? 200000 : 0 };
             if (solver->max_iter < 1000) o.max_iter = 0;
             if (z)
