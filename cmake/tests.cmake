@@ -69,7 +69,7 @@ if(TARGET test_memory) # scratch and HDF5 fail, too
   target_sources(test_memory PRIVATE tests/faults/hdf5.c tests/faults/stored.c)
   target_link_options(test_memory PRIVATE -Wl,--wrap=mor_arena_alloc,--wrap=mor_arena_zero)
 endif()
-target_sources(tests PRIVATE tests/fuzz/readers.c)
+target_sources(tests PRIVATE tests/fuzz/readers.c tests/faults/stored.c)
 configure_file(tests/main.c.in tests_main.c @ONLY)
 target_sources(tests PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/tests_main.c)
 set_source_files_properties(${TEST_SOURCES} PROPERTIES COMPILE_OPTIONS -Wno-missing-prototypes)

@@ -14,6 +14,7 @@
 #include "base/failed.h"
 #include "formulation/assemble.h"
 #include "io/bpmd/bpmd.h"
+#include "io/bpmd/bpmd_reader.h"
 #include "io/recording/frames.h"
 #include "model/step.h"
 
@@ -64,22 +65,26 @@ static mor_geometry* flat_box(mor_vec3 half, mor_error* error)
 static mor_code stand_in(drawing* d, const mor_bpmd_frame* f, int b, mor_error* error)
 {
     mor_vec3 half = mor_bpmd_half_edges(&f->bodies[b]), normal = { 0 }, point = { 0 };
+    mor_error why = { .code = MOR_SYSTEM };
     mor_pose pose = { .rotation = { 1, 0, 0, 0 } };
     bool planar = f->dimension == 2;
     if (planar && f->bodies[b].kind == MOR_DYNAMIC) { /* a square of the same moment of inertia */
         double edge = f->bodies[b].mass > 0.0 ? sqrt(1.5 * f->bodies[b].inertia.m[2][2] / f->bodies[b].mass) : 0.0;
         half = mor_v3(edge, edge, 0.0);
-        if (edge > 0.0) d->made[b] = flat_box(half, error);
-        else d->made[b] = mor_geometry_particle(error);
+        if (edge > 0.0) d->made[b] = flat_box(half, &why);
+        else d->made[b] = mor_geometry_particle(&why);
     } else if (f->bodies[b].kind == MOR_DYNAMIC && half.x > 0.0 && half.y > 0.0 && half.z > 0.0)
-        d->made[b] = mor_geometry_box(2.0 * half.x, 2.0 * half.y, 2.0 * half.z, error);
-    else if (f->bodies[b].kind == MOR_DYNAMIC) d->made[b] = mor_geometry_sphere(0.01, error); /* a point */
+        d->made[b] = mor_geometry_box(2.0 * half.x, 2.0 * half.y, 2.0 * half.z, &why);
+    else if (f->bodies[b].kind == MOR_DYNAMIC) d->made[b] = mor_geometry_sphere(0.01, &why); /* a point */
     else if (!planar && plane_of(f, b, &normal, &point)) {
-        d->made[b] = mor_geometry_plane(error);
+        d->made[b] = mor_geometry_plane(&why);
         pose.position = mor_unrotate(f->bodies[b].q, mor_sub(point, f->bodies[b].x));
         pose.rotation = turn_to(mor_unrotate(f->bodies[b].q, normal));
     } else return MOR_OK;
-    if (!d->made[b]) return mor_failed(error, MOR_SYSTEM);
+    if (!d->made[b]) { /* the inertia is that of no box that could be drawn */
+        return mor_fail(error, why.code, "%s: body %d cannot be drawn: %s", d->file->h5.path, f->bodies[b].id,
+                        why.text);
+    }
     d->shapes[d->shape_count++] = (mor_frames_shape){ b, d->made[b], pose };
     return MOR_OK;
 }
