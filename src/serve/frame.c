@@ -100,11 +100,13 @@ static bool reserve_contacts(mor_view_frame* f, int count)
 
 static mor_code read_contacts(mor_view_frame* f, const mor_recording* r, int index, mor_error* error)
 {
-    double start, count, h;
-    mor_code code = mor_recording_rows(r, "/contacts/start", (size_t)index, 1, 1, &start, error);
-    if (!code) code = mor_recording_rows(r, "/contacts/count", (size_t)index, 1, 1, &count, error);
-    if (!code) code = mor_recording_rows(r, "/step_size", (size_t)index, 1, 1, &h, error);
+    static const char* const of_frame[] = { "/contacts/start", "/contacts/count", "/step_size" };
+    double numbers[3] = { 0 };
+    mor_code code = MOR_OK;
+    for (int i = 0; i < 3 && !code; i++)
+        code = mor_recording_rows(r, of_frame[i], (size_t)index, 1, 1, &numbers[i], error);
     if (code) return code;
+    const double start = numbers[0], count = numbers[1], h = numbers[2];
     if (!(start >= 0.0 && start < 9e15 && count >= 0.0))
         return mor_fail(error, MOR_BAD_INPUT, "%s:/contacts/start: impossible rows of frame %d",
                         mor_recording_get_info(r)->path, index);
@@ -118,13 +120,16 @@ static mor_code read_contacts(mor_view_frame* f, const mor_recording* r, int ind
     }
     double *body = v, *point = body + 2 * n, *normal = point + 6 * n, *gap = normal + 3 * n, *impulse = gap + n,
            *group = impulse + 3 * n;
-    code = mor_recording_rows(r, "/contacts/body", first, n, 2, body, error);
-    if (!code) code = mor_recording_rows(r, "/contacts/point", first, n, 6, point, error);
-    if (!code) code = mor_recording_rows(r, "/contacts/normal", first, n, 3, normal, error);
-    if (!code) code = mor_recording_rows(r, "/contacts/gap", first, n, 1, gap, error);
-    if (!code) code = mor_recording_rows(r, "/contacts/impulse", first, n, 3, impulse, error);
-    bool grouped = mor_recording_has(r, "/contacts/group");
-    if (!code && grouped) code = mor_recording_rows(r, "/contacts/group", first, n, 3, group, error);
+    const bool grouped = mor_recording_has(r, "/contacts/group");
+    const struct {
+        const char* path;
+        int width;
+        double* to;
+    } columns[] = { { "/contacts/body", 2, body },       { "/contacts/point", 6, point },
+                    { "/contacts/normal", 3, normal },   { "/contacts/gap", 1, gap },
+                    { "/contacts/impulse", 3, impulse }, { "/contacts/group", 3, group } };
+    for (int i = 0; i < 5 + grouped && !code; i++)
+        code = mor_recording_rows(r, columns[i].path, first, n, columns[i].width, columns[i].to, error);
     for (size_t k = 0; !code && k < n; k++) {
         mor_view_contact* c = &f->contacts[k];
         for (int i = 0; i < 2; i++)

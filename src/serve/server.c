@@ -173,12 +173,6 @@ static unsigned answer(mor_server* s, struct lws* wsi, const char* path, mor_byt
     return code == MOR_BAD_INPUT ? HTTP_STATUS_BAD_REQUEST : HTTP_STATUS_INTERNAL_SERVER_ERROR;
 }
 
-static int add_header(struct lws* wsi, const char* name, const char* value, unsigned char** p, unsigned char* end)
-{
-    return lws_add_http_header_by_name(wsi, (const unsigned char*)name, (const unsigned char*)value, (int)strlen(value),
-                                       p, end);
-}
-
 static int begin_answer(mor_server* s, struct lws* wsi, session* q, const char* path)
 {
     unsigned char space[LWS_PRE + 2048], *start = space + LWS_PRE, *p = start, *end = space + sizeof space - 1;
@@ -203,16 +197,20 @@ static int begin_answer(mor_server* s, struct lws* wsi, session* q, const char* 
     }
     q->data = page ? mor_viewer_page : q->body.data;
     q->size = page ? mor_viewer_page_size : q->body.size;
-    if (lws_add_http_common_headers(wsi, status, mime, q->size, &p, end) ||
-        add_header(wsi, "content-security-policy:", page ? s->policy : "default-src 'none'; frame-ancestors 'none'", &p,
-                   end) ||
-        add_header(wsi, "x-content-type-options:", "nosniff", &p, end) ||
-        add_header(wsi, "x-frame-options:", "DENY", &p, end) ||
-        add_header(wsi, "cache-control:", "no-store", &p, end) ||
-        add_header(wsi, "cross-origin-resource-policy:", "same-origin", &p, end) ||
-        add_header(wsi, "referrer-policy:", "no-referrer", &p, end) ||
-        add_header(wsi, "connection:", "close", &p, end) || lws_finalize_write_http_header(wsi, start, &p, end))
-        return 1;
+    const char* const headers[][2] = {
+        { "content-security-policy:", page ? s->policy : "default-src 'none'; frame-ancestors 'none'" },
+        { "x-content-type-options:", "nosniff" },
+        { "x-frame-options:", "DENY" },
+        { "cache-control:", "no-store" },
+        { "cross-origin-resource-policy:", "same-origin" },
+        { "referrer-policy:", "no-referrer" },
+        { "connection:", "close" },
+    };
+    int wrong = lws_add_http_common_headers(wsi, status, mime, q->size, &p, end);
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
+        wrong |= lws_add_http_header_by_name(wsi, (const unsigned char*)headers[i][0],
+                                             (const unsigned char*)headers[i][1], (int)strlen(headers[i][1]), &p, end);
+    if (wrong | lws_finalize_write_http_header(wsi, start, &p, end)) return 1;
     lws_callback_on_writable(wsi);
     return 0;
 }

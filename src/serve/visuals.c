@@ -14,24 +14,30 @@
 
 void mor_view_color(mor_json* json, const double color[4]) { mor_json_numbers(json, "color", color, 4); }
 
-static mor_code write_words(mor_json* json, const char* key, const uint32_t* words, size_t count, mor_error* error)
+/* A text: what stands before, and bytes as base64. */
+static mor_code write_bytes(mor_json* json, const char* key, const char* before, const unsigned char* bytes,
+                            size_t size, mor_error* error)
 {
-    unsigned char* bytes = malloc(4 * count + 1);
     char* text = NULL;
     size_t length;
     FILE* memory = bytes ? open_memstream(&text, &length) : NULL;
+    bool good = memory && fputs(before, memory) >= 0;
     if (memory) {
-        for (size_t i = 0; i < 4 * count; i++) bytes[i] = (unsigned char)(words[i / 4] >> (8 * (i % 4)));
-        mor_write_base64(memory, bytes, 4 * count);
-        if (fclose(memory)) {
-            free(text);
-            text = NULL;
-        }
+        mor_write_base64(memory, bytes, size);
+        good = fclose(memory) == 0 && good;
     }
-    if (text) mor_json_text(json, key, text);
-    free(bytes);
+    if (good) mor_json_text(json, key, text);
     free(text);
-    return text ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
+    return good ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
+}
+
+static mor_code write_words(mor_json* json, const char* key, const uint32_t* words, size_t count, mor_error* error)
+{
+    unsigned char* bytes = malloc(4 * count + 1);
+    for (size_t i = 0; bytes && i < 4 * count; i++) bytes[i] = (unsigned char)(words[i / 4] >> (8 * (i % 4)));
+    mor_code code = write_bytes(json, key, "", bytes, 4 * count, error);
+    free(bytes);
+    return code;
 }
 
 typedef struct drawing {
@@ -60,21 +66,8 @@ static mor_code write_floats(mor_json* json, const char* key, const double* numb
 /* A picture as an address with its bytes. */
 static mor_code write_picture(mor_json* json, const unsigned char* bytes, size_t size, mor_error* error)
 {
-    char* text = NULL;
-    size_t length;
-    FILE* memory = open_memstream(&text, &length);
-    if (memory) {
-        bool png = size > 3 && bytes[0] == 0x89;
-        fprintf(memory, "data:image/%s;base64,", png ? "png" : "jpeg");
-        mor_write_base64(memory, bytes, size);
-        if (fclose(memory)) {
-            free(text);
-            text = NULL;
-        }
-    }
-    if (text) mor_json_text(json, NULL, text);
-    free(text);
-    return text ? MOR_OK : mor_fail(error, MOR_SYSTEM, "out of memory");
+    bool png = size > 3 && bytes[0] == 0x89;
+    return write_bytes(json, NULL, png ? "data:image/png;base64," : "data:image/jpeg;base64,", bytes, size, error);
 }
 
 static mor_code write_visual(mor_json* json, const drawing* d, mor_error* error)
