@@ -102,6 +102,29 @@ static const struct {
     { "an arm that swings", 20,
       "moreau: 1\ntime: { step: 0.002 }\nmethod: { solver: { name: auto, tol: 1e-13 } "
       "}\nbodies:\n" FLOOR "robots:\n  - { name: arm, urdf: robots/arm2.urdf, base: fixed, position: [0, 0, 3] }\n" },
+    { "an arm pushed on its links", 20,
+      "moreau: 1\ntime: { step: 0.002 }\nmethod: { solver: { name: auto, tol: 1e-13 } }\nbodies:\n" FLOOR
+      "robots:\n  - { name: arm, urdf: robots/arm2.urdf, base: fixed, position: [0, 0, 3] }\n"
+      "forces:\n  - { robot: arm, link: tip, force: [3, 1, -2], torque: [0.5, 1, 0.2] }\n"
+      "  - { robot: arm, link: upper, force: [3, 1, -2] }\n" },
+    { "an arm pushed, on smooth ice", 300,
+      "moreau: 1\ntime: { step: 0.002 }\nmethod: { solver: { name: auto, tol: 1e-13 } }\nbodies:\n"
+      "  - { name: ice, shape: plane, fixed: true, friction: 0 }\n"
+      "robots:\n  - { name: arm, urdf: robots/arm2.urdf, base: fixed, position: [0, 0, 0.5] }\n"
+      "forces:\n  - { robot: arm, link: tip, force: [1, 1, -2], torque: [0.5, 1, 0.2] }\n" },
+    { "an arm on smooth ice, motors with a speed limit", 300,
+      "moreau: 1\ntime: { step: 0.002 }\nmethod: { solver: { name: auto, tol: 1e-13 } }\nbodies:\n"
+      "  - { name: ice, shape: plane, fixed: true, friction: 0 }\n"
+      "robots:\n  - { name: arm, urdf: robots/arm2.urdf, base: fixed, position: [0, 0, 0.5], "
+      "motors: { speed_limit: 10 } }\n"
+      "controllers:\n  - { type: pid, robot: arm, kp: 2, kd: 1, gravity_compensation: false }\n" },
+    { "an arm on smooth ice, gravity compensated", 300,
+      "moreau: 1\ntime: { step: 0.002 }\nmethod: { solver: { name: auto, tol: 1e-13 } }\nbodies:\n"
+      "  - { name: ice, shape: plane, fixed: true, friction: 0 }\n"
+      "robots:\n  - { name: arm, urdf: robots/arm2.urdf, base: fixed, position: [0, 0, 0.5], "
+      "motors: { speed_limit: 10 } }\n"
+      "controllers:\n  - { type: pid, robot: arm, kp: 2, kd: 1, gravity_compensation: true }\n"
+      "forces:\n  - { robot: arm, link: tip, force: [1, 1, -12] }\n" },
     { "an arm on smooth ice", 300,
       "moreau: 1\ntime: { step: 0.002 }\nmethod: { solver: { name: auto, tol: 1e-13 } "
       "}\nbodies:\n"
@@ -449,6 +472,44 @@ static void many_steps_forward_and_backward_agree(void** state)
     mor_scene_destroy(scene);
 }
 
+/* Arms that are pushed on links, or held by motors: gradients backward are those of the matrix. */
+static void gradients_of_arms_agree_with_the_matrix(void** state)
+{
+    (void)state;
+    enum { STEPS = 3, MOST = 64 };
+    int looked = 0;
+    for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
+        if (!strstr(scenes[i].name, "an arm")) continue;
+        mor_scene* scene;
+        mor_world* w = test_scene_text(scenes[i].text, &scene);
+        test_steps(w, scenes[i].steps);
+        size_t size = mor_world_save(w, NULL, 0);
+        void* start = malloc(size);
+        mor_world_save(w, start, size);
+        mor_derivative *d = NULL, *known = NULL;
+        mor_error error = { 0 };
+        double g[MOST], back[MOST];
+        if (mor_world_derivatives(w, STEPS, NULL, 0, &d, &error)) fail_msg("%s: %s", scenes[i].name, error.text);
+        assert_true(d->rows <= MOST);
+        for (int k = 0; k < d->rows; k++) g[k] = sin(1.0 + k);
+        mor_world_restore(w, start, size, NULL);
+        if (mor_world_adjoint(w, STEPS, g, NULL, 0, back, NULL, &known, &error))
+            fail_msg("%s: %s", scenes[i].name, error.text);
+        for (int j = 0; j < d->rows; j++) {
+            double sum = 0.0;
+            for (int k = 0; k < d->rows; k++) sum += g[k] * d->matrix[(size_t)k * (size_t)d->columns + (size_t)j];
+            test_near(back[j], sum, 1e-7 * fmax(1.0, fabs(sum)), scenes[i].name);
+        }
+        mor_derivative_destroy(known);
+        mor_derivative_destroy(d);
+        free(start);
+        mor_world_destroy(w);
+        mor_scene_destroy(scene);
+        looked++;
+    }
+    assert_true(looked > 5);
+}
+
 /* States that do not fit into memory are made again: the same gradient, bit for bit. */
 static void little_memory_gives_the_same_gradient(void** state)
 {
@@ -712,6 +773,7 @@ int main(void)
         cmocka_unit_test(a_ball_that_grows_is_lifted),
         cmocka_unit_test(the_moment_of_an_impact_is_followed),
         cmocka_unit_test(many_steps_forward_and_backward_agree),
+        cmocka_unit_test(gradients_of_arms_agree_with_the_matrix),
         cmocka_unit_test(little_memory_gives_the_same_gradient),
         cmocka_unit_test(switches_are_told),
         cmocka_unit_test(one_sided_derivatives_agree_with_steps_to_that_side),

@@ -200,6 +200,7 @@ mor_code mor_look_begin(mor_derivation* d)
         b->force = a->force, b->torque = a->torque, b->struck = a->struck;
         b->mass = d->world->bodies[i].mass, b->inertia_inverse = d->world->bodies[i].inertia_inverse;
     }
+    k->w->forced = from->forced;
     k->struck = k->cured = 0;
     k->w->detected = false;
     memcpy(d->materials, d->world->materials, (size_t)d->world->material_count * sizeof *d->materials);
