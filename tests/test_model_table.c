@@ -178,6 +178,20 @@ static int make_files(void** state)
     write_text("ring.xml", "<mujoco>",
                "<asset><model name='r' file='ring.xml'/></asset><worldbody><attach model='r' prefix='p'/></worldbody>",
                "</mujoco>");
+    write_text("hinge.xml", "<mujoco model='hinge'>",
+               "<worldbody><body name='b' pos='0 0 2'><joint name='j' axis='0 1 0'/><geom size='0.1' pos='0.3 0 0'/>"
+               "</body></worldbody><actuator><position name='a' joint='j' kp='9'/></actuator>"
+               "<keyframe><key name='up' qpos='1'/></keyframe>",
+               "</mujoco>");
+    write_text(
+        "arm.urdf", "<robot name='arm'>",
+        "<link name='base'/><link name='up'><inertial><mass value='1'/><origin xyz='0.5 0 0'/><inertia ixx='0.1' "
+        "iyy='0.1' izz='0.1' ixy='0' ixz='0' iyz='0'/></inertial><visual><geometry><cylinder radius='0.1' "
+        "length='1'/></geometry><material name='red'/></visual></link><joint name='j' type='revolute'><parent "
+        "link='base'/><child link='up'/><axis xyz='0 1 0'/><limit lower='-2' upper='2' effort='9' "
+        "velocity='9'/></joint><material name='blue'><color rgba='0 0 1 1'/></material><material name='red'>"
+        "<color rgba='1 0 0 1'/></material>",
+        "</robot>");
     write_text("tetrahedron.obj", "", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n", "");
     write_text("flat.obj", "", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "");
     return 0;

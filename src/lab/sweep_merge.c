@@ -148,8 +148,9 @@ static mor_code add_file(mor_sweep* s, mor_plan** plan, const char* file, char h
     char format[32] = "", own[20] = "";
     mor_code code = mor_h5_open(&h5, file, error);
     if (code) return code;
-    if (!mor_h5_has_attribute(&h5, "/", "format") ||
-        mor_h5_get_text(&h5, "/", "format", format, sizeof format, error) || strcmp(format, "moreau-sweep 1") != 0)
+    if (mor_h5_has_attribute(&h5, "/", "format"))
+        code = mor_h5_get_text(&h5, "/", "format", format, sizeof format, error);
+    if (code != MOR_SYSTEM && strcmp(format, "moreau-sweep 1") != 0)
         code = mor_fail(error, MOR_BAD_INPUT, "%s: not written by `moreau sweep -o`", file);
     if (!code) code = mor_h5_get_text(&h5, "/", "hash", own, sizeof own, error);
     if (!code && !s->plan) code = begin(s, &h5, plan, hash, own, error);

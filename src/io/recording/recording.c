@@ -198,11 +198,14 @@ const char* mor_recording_scene_text(mor_recording* r, mor_error* error)
         char* text = calloc(1, room);
         if (!text) {
             mor_fail(error, MOR_SYSTEM, "out of memory");
-            return "";
+            return NULL;
         }
-        if (mor_h5_read_texts(&r->h5, "/meta/scene_text", text, room, 1, error)) {
+        mor_code code = mor_h5_exists(&r->h5, "/meta/scene_text")
+                            ? mor_h5_read_texts(&r->h5, "/meta/scene_text", text, room, 1, error)
+                            : MOR_OK;
+        if (code) {
             free(text);
-            return "";
+            return NULL;
         }
         if (strlen(text) < room - 1) {
             r->text = text;

@@ -31,7 +31,7 @@ const char* mor_recording_body_name(const mor_recording* recording, int body);
 mor_body_kind mor_recording_body_kind(const mor_recording* recording, int body);
 /* -1: no such body. */
 int mor_recording_find_body(const mor_recording* recording, const char* name);
-/* The text of the scene file, "" if there is none. Owned by the recording. */
+/* The text of the scene file, "" if there is none; NULL and a sentence if it cannot be read. Owned by the recording. */
 const char* mor_recording_scene_text(mor_recording* recording, mor_error* error);
 
 /* How far bodies may be off when inputs are (lab/bands.c): for the viewer, not in the file. */
