@@ -53,6 +53,19 @@ static const char* const files[] = {
     "printf 'moreau: 1\nrobots:\n  - { name: arm, urdf: light.urdf, base: fixed, joints: { j: 9 } }\n' > light.yaml",
     "sed 's/type=.continuous.>/type=\"revolute\"><limit lower=\"0\" upper=\"1\" effort=\"1\" velocity=\"1\"\\/>/' "
     "light.urdf > bound.urdf && sed 's/light/bound/' light.yaml > bound.yaml",
+    "printf 'moreau-sweep: 1\\nscene: slide.yaml\\nset: { time.end: 0.02 }\\nparameters:\\n  - { path: "
+    "bodies.box.mass, "
+    "values: [-1, -2] }\\nmeasures:\\n  - { name: energy, path: "
+    "energy.final "
+    "}\\n' > bad.yaml",
+    "printf '<mujoco><option cone=\"elliptic\" impratio=\"3\" integrator=\"RK4\"/><worldbody><body><joint "
+    "range=\"-10 10\" ref=\"0\"/><geom size=\"1\" pos=\"0.1 0 0\" solref=\"0.1 1\" solimp=\"0.9 0.9 0.1\" "
+    "margin=\"0.1\"/></body></worldbody><sensor><touch/><force/><velocimeter/><magnetometer/></sensor></mujoco>' > "
+    "many.xml",
+    "cp $S/scenes/robots/arm6.urdf . && printf 'moreau: 1\\nrobots:\\n  - { name: arm, urdf: arm6.urdf, base: fixed, "
+    "joints: { %s } }\\n' \"$(grep -o 'joint name=\"[a-z0-9_]*\" type=\"revolute' arm6.urdf | sed "
+    "'s/[^\"]*\"\\([^\"]*\\)\".*/\\1: "
+    "9/' | paste -sd, )\" > wild.yaml",
     "printf 'moreau-calibrate: 1\\nscene: slide.yaml\\ndata: { file: motion.csv, time: time, columns: { "
     "bodies.box.position: [box.x, box.y, box.z] } }\\nparameters:\\n  - { path: materials.stone.friction, range: [0.1, "
     "0.6], start: 0.4 }\\noptimiser: { name: sbplx, starts: 1, evaluations: 4 }\\nintervals: { bootstrap: 0 }\\n' > "
