@@ -617,5 +617,6 @@ int main(void)
         cmocka_unit_test(hdf5_fails_under_traces_and_stored_problems),
         cmocka_unit_test(hdf5_fails_under_figures),
     };
+    if (getenv("MOREAU_ONLY")) cmocka_set_test_filter(getenv("MOREAU_ONLY")); /* a name, with * and ? */
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
