@@ -35,6 +35,7 @@ static const char style[] =
     "tbody tr:hover{background:#f8fafc}\n"
     ".bar{background:linear-gradient(90deg,#cfe6d8 var(--w),transparent var(--w))}\n"
     ".tall{max-height:460px;overflow:auto;border:1px solid #e6e6e6}\n"
+    "@media screen{#runs-table td:last-child{min-width:260px}}\n"
     ".charts{display:flex;flex-wrap:wrap;gap:14px 10px;margin:.6em 0}.chart{max-width:100%;height:auto}\n"
     ".chart "
     "text{font-family:inherit}.tick{font-size:10px;fill:#444}.label{font-size:11px;fill:#222}.title{font-size:12.5px;"

@@ -87,6 +87,13 @@ test("the table of runs filters by words and sorts", async () => {
   assert.ok(await picture("runs") > 20000);
 });
 
+// The column was as wide as its longest word, and rows ten lines high.
+test("what a run says of itself has room", async () => {
+  const cells = await page.$$eval("#runs-table tbody td:last-child", (all) => all.map((e) => ({ text: e.textContent, wide: e.clientWidth, high: e.clientHeight })));
+  assert.ok(cells.some((c) => c.text.length > 30), "some run has a sentence");
+  assert.deepEqual(cells.filter((c) => c.wide < 240 || c.high > 90), []);
+});
+
 test("a legend entry highlights its curve", async () => {
   const key = page.locator("svg.chart .key").first();
   await key.scrollIntoViewIfNeeded();
