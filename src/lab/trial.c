@@ -132,28 +132,63 @@ static void write_samples(session* s)
 
 /* ------------------------------------------------------------------------------------ the run */
 
-/* What a plain run (step/plain_run.h) knows: most measures look at the end of a run, or at samples of it. */
-static bool is_plain(const char* path)
+/* Does the path lie at or below one of the words? */
+static bool is_below(const char* path, const char* const* words)
 {
-    static const char* const known[] = { "samples",   "bodies", "robots",   "energy.initial", "energy.final",
-                                         "momentum",  "time",   "steps",    "contacts.final", "contacts.force",
-                                         "max_drift", "step",   "failures", "below_goal",     "final_penetration" };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        size_t n = strlen(known[i]);
-        if (strncmp(path, known[i], n) == 0 && (path[n] == '\0' || path[n] == '.')) return true;
+    for (; *words; words++) {
+        size_t n = strlen(*words);
+        if (strncmp(path, *words, n) == 0 && (path[n] == '\0' || path[n] == '.')) return true;
     }
     return false;
+}
+
+/* What a plain run (step/plain_run.h) has to count for a path: MOR_SUMS_...; -1: it cannot. Most measures look at the
+ * end of a run, or at samples of it. */
+static int sums_of(const char* path)
+{
+    static const char* const known[] = { "samples",
+                                         "bodies",
+                                         "robots",
+                                         "energy.initial",
+                                         "momentum",
+                                         "energy.final",
+                                         "time",
+                                         "steps",
+                                         "step",
+                                         "contacts.final",
+                                         "failures",
+                                         "contacts.force",
+                                         "max_drift",
+                                         "below_goal",
+                                         "final_penetration",
+                                         NULL };
+    static const char* const energy[] = { "energy.max_gain", "energy.max_step_gain", "energy.correction_work",
+                                          "energy.projection_work", NULL };
+    static const char* const sizes[] = { "contacts.max",    "problem_size.max",
+                                         "residual.max",    "residual.velocity_max",
+                                         "iterations.max",  "iterations.mean",
+                                         "max_joint_error", NULL };
+    static const char* const penetration[] = { "max_penetration", "max_raw_penetration", NULL };
+    return is_below(path, known)         ? 0
+           : is_below(path, energy)      ? MOR_SUMS_ENERGY
+           : is_below(path, sizes)       ? MOR_SUMS_SIZES
+           : is_below(path, penetration) ? MOR_SUMS_PENETRATION
+                                         : -1;
 }
 
 static mor_run* make_run(session* s, mor_error* error)
 {
     const mor_trial* t = s->trial;
     bool plain = true;
-    for (int i = 0; i < t->measure_count; i++)
-        plain = plain && (t->measures[i].kind == MOR_MEASURE_SERIES ||
-                          (t->measures[i].kind == MOR_MEASURE_DOCUMENT && is_plain(t->measures[i].path)));
+    int sums = 0;
+    for (int i = 0; i < t->measure_count; i++) {
+        const mor_measure* m = &t->measures[i];
+        int asked = m->kind == MOR_MEASURE_SERIES ? 0 : m->kind == MOR_MEASURE_DOCUMENT ? sums_of(m->path) : -1;
+        if (asked < 0) plain = false;
+        else sums |= asked;
+    }
     int steps = (int)fmin(floor(mor_scene_end(s->scene) / mor_world_get_step(s->world) + 0.5), 1e6);
-    return plain ? mor_run_create_plain(s->world, error) : mor_run_create(s->world, steps, error);
+    return plain ? mor_run_create_plain(s->world, sums, error) : mor_run_create(s->world, steps, error);
 }
 
 static mor_code begin(session* s, const char* const* overrides, int* measure, mor_error* error)

@@ -35,6 +35,7 @@ struct mor_run {
     double wall, cpu; /* clocks at the start */
     bool stopped;
     bool plain; /* see step/plain_run.h */
+    int asked;  /* of a plain run: MOR_SUMS_... */
 };
 
 /* A kinetic energy beyond this is no motion of a machine [J]: squares of it still fit a double. */
@@ -60,7 +61,7 @@ static bool reserve(mor_run* run, int steps)
     return true;
 }
 
-static mor_run* create(mor_world* world, int steps, bool plain, mor_error* error)
+static mor_run* create(mor_world* world, int steps, bool plain, int sums, mor_error* error)
 {
     mor_run* run = calloc(1, sizeof *run);
     int n = mor_world_body_count(world);
@@ -73,12 +74,14 @@ static mor_run* create(mor_world* world, int steps, bool plain, mor_error* error
         mor_fail(error, MOR_SYSTEM, "out of memory for the numbers of %d steps", steps);
         return NULL;
     }
-    if (!plain && mor_world_look(world, &run->begin, error) == MOR_SYSTEM) {
+    bool look = !plain || (sums & MOR_SUMS_PENETRATION);
+    if (look && mor_world_look(world, &run->begin, error) == MOR_SYSTEM) {
         mor_run_destroy(run);
         return NULL;
     } /* a pair of shapes without a test is told by the first step */
     run->world = world;
     run->plain = plain;
+    run->asked = sums;
     run->body_count = n;
     run->stride = 1;
     run->sums.max_penetration = run->sums.max_raw_penetration = run->begin.penetration;
@@ -94,8 +97,11 @@ static mor_run* create(mor_world* world, int steps, bool plain, mor_error* error
     return run;
 }
 
-mor_run* mor_run_create(mor_world* world, int steps, mor_error* error) { return create(world, steps, false, error); }
-mor_run* mor_run_create_plain(mor_world* world, mor_error* error) { return create(world, 0, true, error); }
+mor_run* mor_run_create(mor_world* world, int steps, mor_error* error) { return create(world, steps, false, 0, error); }
+mor_run* mor_run_create_plain(mor_world* world, int sums, mor_error* error)
+{
+    return create(world, 0, true, sums, error);
+}
 
 void mor_run_destroy(mor_run* run)
 {
@@ -131,14 +137,16 @@ static bool keep_residual(mor_run* run, int step, double residual)
 static void count_energy(mor_run* run, const mor_step_report* r)
 {
     mor_run_energy* e = &run->sums.energy;
-    double E = r->kinetic + r->potential;
-    run->work += r->applied_work + r->contact_work;
+    double E = r->kinetic + r->potential, work = run->work + (r->applied_work + r->contact_work);
+    run->work = work;
     e->applied_work += r->applied_work;
     e->contact_work += r->contact_work;
     e->correction_work += r->correction_work;
     e->projection_work += r->projection_work;
-    e->max_gain = mor_max(e->max_gain, E - e->initial - run->work - e->correction_work - e->projection_work);
-    e->max_step_gain = mor_max(e->max_step_gain, E - run->energy - mor_max(0.0, r->projection_work));
+    double gain = E - e->initial - work - e->correction_work - e->projection_work;
+    double step_gain = E - run->energy - (r->projection_work > 0.0 ? r->projection_work : 0.0);
+    if (gain > e->max_gain) e->max_gain = gain; /* NaN is no gain */
+    if (step_gain > e->max_step_gain) e->max_step_gain = step_gain;
     run->energy = E;
 }
 
@@ -179,6 +187,30 @@ static void count_trouble(mor_run_summary* s, const mor_step_report* r)
     if (s->approximate && (s->status == MOR_RUN_OK || s->status == MOR_RUN_BELOW_GOAL)) s->status = MOR_RUN_APPROXIMATE;
 }
 
+static void count_sizes(mor_run* run, const mor_step_report* r)
+{
+    mor_run_summary* s = &run->sums;
+    run->iterations += r->iterations;
+    s->max_residual = mor_max(s->max_residual, r->residual);
+    s->max_iterations = larger(s->max_iterations, r->iterations);
+    s->max_contacts = larger(s->max_contacts, r->contacts);
+    s->max_problem_size = larger(s->max_problem_size, r->problem_size);
+    s->max_joint_error = mor_max(s->max_joint_error, run->world->joint_error);
+}
+
+static void count_penetration(mor_run_summary* s, const mor_step_report* r)
+{
+    s->max_penetration = mor_max(s->max_penetration, r->penetration);
+    s->max_raw_penetration = mor_max(s->max_raw_penetration, r->raw_penetration);
+}
+
+static void count_asked(mor_run* run, const mor_step_report* r)
+{
+    if (run->asked & MOR_SUMS_ENERGY) count_energy(run, r);
+    if (run->asked & MOR_SUMS_SIZES) count_sizes(run, r);
+    if (run->asked & MOR_SUMS_PENETRATION) count_penetration(&run->sums, r);
+}
+
 /* What most steps have none of is asked for at once: a step of one ball takes a microsecond, and every number that is
  * looked at costs a thousandth of it. */
 mor_code mor_run_count(mor_run* run, const mor_step_report* r, bool advanced, mor_error* error)
@@ -195,6 +227,7 @@ mor_code mor_run_count(mor_run* run, const mor_step_report* r, bool advanced, mo
     }
     if (run->plain) {
         s->steps++;
+        if (run->asked) count_asked(run, r);
         return MOR_OK;
     }
     if (!keep_residual(run, s->steps, r->residual))
@@ -203,7 +236,7 @@ mor_code mor_run_count(mor_run* run, const mor_step_report* r, bool advanced, mo
     count_energy(run, r);
     if (r->smooth | r->reduced | r->halvings | r->rescued | r->sweeps) count_integrator(&s->integrator, r);
     count_timing(&s->timing, &r->timing);
-    run->iterations += r->iterations;
+    count_sizes(run, r);
     s->min_step = s->steps > 1 ? mor_min(s->min_step, r->length) : r->length;
     s->max_step = mor_max(s->max_step, r->length);
     if (r->rejected | r->missed | r->parts) {
@@ -211,14 +244,8 @@ mor_code mor_run_count(mor_run* run, const mor_step_report* r, bool advanced, mo
         s->missed += r->missed;
         s->divided += r->parts > 0;
     }
-    s->max_penetration = mor_max(s->max_penetration, r->penetration);
-    s->max_raw_penetration = mor_max(s->max_raw_penetration, r->raw_penetration);
+    count_penetration(s, r);
     mor_deep_count(run->world, r, s->steps, &s->deep);
-    s->max_residual = mor_max(s->max_residual, r->residual);
-    s->max_iterations = larger(s->max_iterations, r->iterations);
-    s->max_contacts = larger(s->max_contacts, r->contacts);
-    s->max_problem_size = larger(s->max_problem_size, r->problem_size);
-    s->max_joint_error = mor_max(s->max_joint_error, run->world->joint_error);
     return MOR_OK;
 }
 
