@@ -22,6 +22,9 @@
  * The position projection at the end of a step (gap_correction: projection, the default) is part of it. Overlaps of a
  * scene are undone before its first step, in the world itself: the derivative is by the state that this leaves.
  *
+ * Applied forces are those of the step, in their directions, on the body they act on: how a scene's `at` and `frame:
+ * body`, or a function of yours, would change them with the state is not followed, and not told.
+ *
  * Which steps have one: formulations ncp, mncp, implicit, st and convex; by differences of the step also ap, peg,
  * peg-heuristic and peg-exact; the integrator semi-implicit; contacts without rolling and drilling friction. Others are
  * refused with a sentence. */
