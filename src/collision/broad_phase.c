@@ -137,6 +137,7 @@ static void place_shape(const placing* p, mor_shape_slot* s)
         bool turns_in_place = g->kind == MOR_SPHERE || g->kind == MOR_DISC || g->kind == MOR_PARTICLE;
         s->arm = (turns_in_place ? 0.0 : g->radius) + mor_norm(mor_sub(s->pose.position, b->x));
         s->speed = mor_norm(b->v) + s->arm * mor_norm(b->w);
+        s->fast = w->h * s->speed > 0.25 * g->radius;
         if (o->reach == 0) margin += p->sweep * w->h * (s->speed + w->surprise);
     } else {
         s->rests = s->stays = true;
@@ -197,6 +198,7 @@ bool mor_broad_phase_update(const mor_world* w, mor_broad_phase* bp, const mor_c
     bp->admitted = false;
     bp->epsilon = o->epsilon;
     bp->moved.count = 0;
+    bp->fast = false;
     placing p = { .w = w, .bp = bp, .o = o, .sweep = sweep, .fresh = fresh };
     p.fall = o->reach == 0 ? 0.5 * sweep * w->h * w->h * mor_norm(w->gravity) : 0.0;
     int parts = (bp->shapes.count + PLACED - 1) / PLACED;
@@ -206,8 +208,12 @@ bool mor_broad_phase_update(const mor_world* w, mor_broad_phase* bp, const mor_c
     for (int i = 0; i < bp->shapes.count; i++) {
         const mor_shape_slot* s = &((const mor_shape_slot*)bp->shapes.data)[i];
         if (s->body < 0 || !s->placed) continue;
-        if (s->fixed) mor_bvh_settle(bp->tree, s->proxy);
-        else ((int*)bp->moved.data)[bp->moved.count++] = s->proxy;
+        if (s->fixed) {
+            mor_bvh_settle(bp->tree, s->proxy);
+            continue;
+        }
+        bp->fast |= s->fast;
+        ((int*)bp->moved.data)[bp->moved.count++] = s->proxy;
     }
     return true;
 }

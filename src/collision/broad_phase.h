@@ -20,6 +20,7 @@ typedef struct mor_shape_slot {
     double epsilon;       /* half of what it asks for by itself */
     bool rests, stays;    /* its body has no velocity; nor had it at the last detection, in the same pose */
     bool placed, fixed;   /* its box was set in this detection; its body is fixed */
+    bool fast;            /* it moves by a quarter of its radius or more in the step */
 } mor_shape_slot;
 
 typedef struct mor_body_slot {
@@ -55,6 +56,7 @@ struct mor_broad_phase {
     const void* keeper;
     mor_scan_part parts[MOR_SCAN_PARTS]; /* unused with one thread */
     bool admitted;                       /* bodies have come since the last update */
+    bool fast;                           /* some shape is */
     uint32_t revision;                   /* of the world whose bodies it has; 0: not known */
     double epsilon;                      /* the option, then */
 };

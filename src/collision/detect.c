@@ -62,15 +62,15 @@ static void test_unbounded(mor_scan* k)
  * these may strike in turn. They are not remembered: pairs are looked up in order. */
 static void test_struck(mor_scan* k, const mor_index_pair* pairs, int count)
 {
-    enum { ROUNDS = 4 };
+    enum { ROUNDS = 16 };
     const mor_world* w = k->w;
     const mor_shape_slot* shapes = k->bp->shapes.data;
     mor_vec3* blow = k->bp->blow.data;
     memset(blow, 0, (size_t)w->body_count * sizeof *blow);
     k->kept = k->keep = NULL;
-    for (int round = 0, first = 0; round < ROUNDS && !k->code; round++) {
-        int known = k->found->contacts->count;
-        if (!mor_struck_add(w, k->found->contacts->data, first, known, blow)) break;
+    for (int round = 0; round < ROUNDS && !k->code; round++) {
+        /* all of them: bodies that touch hand on what strikes one of them */
+        if (!mor_struck_add(w, k->found->contacts->data, k->found->contacts->count, blow)) break;
         k->blow = blow;
         for (int p = 0; p < count && !k->code; p++) {
             if (k->met[p]) continue;
@@ -81,7 +81,6 @@ static void test_struck(mor_scan* k, const mor_index_pair* pairs, int count)
             mor_scan_pair(k, pairs[p].i, pairs[p].i, pairs[p].j, false);
             k->met[p] = k->found->contacts->count > before;
         }
-        first = known;
     }
     k->blow = NULL;
 }
@@ -132,7 +131,7 @@ mor_code mor_detect(mor_broad_phase* bp, mor_found* found, const mor_collision_o
     keep_in(&k, known, bp->kept_unbounded);
     test_unbounded(&k);
     keep_in(&k, known, bp->kept);
-    const bool struck = !narrow && o->reach == 0 && mor_struck_count(w);
+    const bool struck = o->reach == 0 && (bp->fast || (!narrow && mor_struck_count(w)));
     if (struck && (!mor_buffer_reserve(&w->allocator, &bp->met, count, sizeof(bool)) ||
                    !mor_buffer_reserve(&w->allocator, &bp->blow, w->body_count, sizeof(mor_vec3))))
         return mor_fail(error, MOR_SYSTEM, "out of memory in collision detection");

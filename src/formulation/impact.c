@@ -129,24 +129,33 @@ static void fly(const mor_system* s, mor_arena* arena, mor_answer* answer)
 
 /* ------------------------------------------------------------------------------ the first to close */
 
-/* Contacts that push in the plain answer and may bounce; their number. */
-static int find_bouncing(work* k)
+/* Adds contacts that push by those impulses and may bounce; the number of new ones. */
+static int add_bouncing(work* k, const double* impulses)
 {
     const mor_system* s = &k->rest;
     int count = 0;
-    mor_impact_speeds(s, k->nu, k->speed);
-    mor_impact_speeds(s, k->nu_free, k->speed_end);
     for (int c = 0; c < s->contact_count; c++) {
         double fastest = -mor_min(k->speed[c], k->speed_end[c]);
-        k->bounces[c] = k->restitution[c] > 0.0 && !k->settled[c] && fastest > s->v_rest &&
-                        k->answer->impulses[s->blocks[s->contacts[c].block].row] > 0.0;
-        count += k->bounces[c];
+        if (k->bounces[c] || !(k->restitution[c] > 0.0) || k->settled[c] || !(fastest > s->v_rest) ||
+            !(impulses[s->blocks[s->contacts[c].block].row] > 0.0))
+            continue;
+        k->bounces[c] = true;
+        count++;
     }
     return count;
 }
 
+/* Contacts that push in the plain answer and may bounce; their number. */
+static int find_bouncing(work* k)
+{
+    mor_impact_speeds(&k->rest, k->nu, k->speed);
+    mor_impact_speeds(&k->rest, k->nu_free, k->speed_end);
+    memset(k->bounces, 0, (size_t)k->rest.contact_count * sizeof *k->bounces);
+    return add_bouncing(k, k->answer->impulses);
+}
+
 /* The motion of the rest of the step if the bouncing contacts did not act. */
-static bool solve_without(work* k)
+static bool solve_without_these(work* k)
 {
     const mor_system* s = &k->rest;
     bool others = s->block_count > s->contact_count;
@@ -172,6 +181,16 @@ static bool solve_without(work* k)
     mor_arena_release(k->stage->arena, mark);
     k->report.iterations += report.iterations;
     return report.status == MOR_SOLVED || report.status == MOR_NOT_CONVERGED;
+}
+
+/* Without the bouncing contacts others may push that bounce as well: balls that an earlier impact keeps away from each
+ * other. They must not act before it. */
+static bool solve_without(work* k)
+{
+    do
+        if (!solve_without_these(k)) return false;
+    while (add_bouncing(k, k->quiet_impulses) > 0);
+    return true;
 }
 
 /* When a contact closes in that motion; HUGE_VAL: it does not. */
