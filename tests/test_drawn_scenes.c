@@ -131,11 +131,28 @@ static void scenes_that_gained_or_missed_the_goal_do_so_no_more(void** state)
     }
 }
 
+/* Too long a step for bodies that turn far: 8167 was lifted by 4e-3 of its size in later steps, the others had contacts
+ * 0.02 to 1.4 of the body deep for up to 103 steps. */
+static void steps_too_long_for_their_bodies_are_taken_in_parts(void** state)
+{
+    (void)state;
+    static test_drawn d;
+    static const uint64_t seeds[] = { 8167, 10111, 10456, 10802, 11011, 12968 };
+    for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
+        test_draw_scene(seeds[i], &d);
+        outcome o = run(&d, STEPS);
+        if (!good(&o))
+            fail_msg("scene %d: %d failed steps, gain %.2g (step %d), depth %.2g (step %d), work %.2g and %.2g",
+                     (int)seeds[i], o.failures, o.gain, o.gain_step, o.depth, o.depth_step, o.start_work, o.work);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scenes_drawn_at_random_run_with_the_defaults),
         cmocka_unit_test(scenes_that_gained_or_missed_the_goal_do_so_no_more),
+        cmocka_unit_test(steps_too_long_for_their_bodies_are_taken_in_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

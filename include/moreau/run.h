@@ -134,7 +134,7 @@ typedef struct mor_run_summary {
     double wall, cpu;              /* from mor_run_create to now [s]: monotonic clock; CPU time of the whole process */
     uint64_t state_hash;           /* mor_world_hash now */
     double min_step, max_step;     /* shortest and longest step [s]; 0: none was taken */
-    int divided;                   /* steps that were taken in parts because a solver failed on the whole */
+    int divided;                   /* steps that were taken in parts: whole, they were not solved or left bodies deep */
     int rejected, missed;          /* variable steps: trials that were refused; steps above the tolerance */
     int approximate;               /* steps with islands answered by a method with a fixed budget */
     int cured;                     /* steps that would have made energy: solved again, or velocities scaled */

@@ -661,7 +661,7 @@ typedef struct mor_step_report {
     mor_timing timing; /* of all attempts at the step */
     double length;     /* of the step [s] */
     int rejected;      /* variable steps: lengths that were tried and refused before this one */
-    int parts;         /* in how many parts it was taken, because a solver failed on the whole; 0: in one piece */
+    int parts;         /* in how many parts it was taken (on_failure); 0: in one piece */
     int missed;        /* variable steps: 1 if the least step was taken although its error is above the tolerance */
     int approximate;   /* islands answered by a method with a fixed budget (MOR_APPROXIMATE) */
     int cured;         /* mechanisms and robots whose velocities were scaled so that the step makes no energy */

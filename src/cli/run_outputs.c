@@ -168,7 +168,9 @@ void mor_cli_print_run(const mor_world* w, const mor_scene* scene, const mor_run
                adaptive.min);
     if (s->failures) printf("  %d step(s) failed (%s)\n", s->failures, s->detail);
     if (s->divided)
-        printf("  %d step(s) were taken in shorter parts, because the solver failed on the whole\n", s->divided);
+        printf("  %d step(s) were taken in shorter parts: whole, they were not solved, or left bodies deep in each "
+               "other\n",
+               s->divided);
     if (s->below_goal)
         printf("  %d step(s) missed the accuracy asked for, none the one that counts as failure\n", s->below_goal);
     if (s->approximate)

@@ -132,6 +132,8 @@ struct mor_step {
     mor_timing earlier; /* of attempts before this one */
     mor_timing shares;  /* of the stages in the last step that was timed by them, each over the total, which is in s */
     bool whole;         /* this attempt is timed as a whole (step/step.c) */
+    bool may_part;      /* if this attempt is not good enough, the step is taken in (more) parts */
+    bool lifts;         /* the projection has lifted bodies by more than a step should (step/projection_energy.c) */
     bool in_parts;      /* one part of a step: observers wait for the last */
     double correction_work, contact_work, applied_work;
     double raw_penetration, projection_work; /* of the position projection */

@@ -79,6 +79,14 @@ static void explain(const mor_world* w, const mor_contact* c, const mor_step_rep
     else snprintf(d->why, room, "other contacts or joints hold them there: they cannot be moved apart");
 }
 
+bool mor_deep_any(const mor_world* w, const mor_contact* contacts, int count)
+{
+    mor_choice_depth last = { -1, 0.0 };
+    for (int i = 0; i < count; i++)
+        if (contacts[i].gap < 0.0 && relative_depth(w, contacts, count, i, &last) > DEEP) return true;
+    return false;
+}
+
 void mor_deep_count(const mor_world* w, const mor_step_report* r, int steps, mor_run_deep* d)
 {
     int count;

@@ -13,12 +13,16 @@
  *
  * Rows of contacts and joints with what does not move are homogeneous in the velocities, so they hold afterwards as
  * well; and only what touches something fixed is lifted, as two bodies that fall are moved apart about their common
- * centre of mass. What has no velocity to lose remains projection_work. */
+ * centre of mass. What has no velocity to lose remains projection_work. Bodies that turn far in a step that is too long
+ * for them, and have little velocity, are lifted so: where that is more than LIFT of the weight times the size, the
+ * step is taken in parts, if it may be (step/step.c). */
 #include "step/projection_energy.h"
 
 #include "base/elementary.h"
+#include "formulation/assemble.h"
 
 #define SLIGHT 1e-9    /* of the kinetic energy: less is left alone */
+#define LIFT 1e-4      /* of the weight of all times the size of what touches: ten such steps are allowed to a run */
 #define ROUNDING 1e-14 /* of the energies that are compared */
 
 void mor_projection_energy_begin(const mor_step* k)
@@ -54,8 +58,21 @@ static bool slow_tree(mor_step* k, const mor_tree* t, double part)
     return true;
 }
 
+/* Of all that moves, and of the largest shape that touches. */
+static double weight_times_size(const mor_step* k)
+{
+    const mor_world* w = k->w;
+    const mor_contact* c = k->ahead.data;
+    double mass = 0.0, size = 0.0;
+    for (int i = 0; i < w->alive_count; i++)
+        if (w->bodies[w->order[i]].tree >= 0) mass += w->bodies[w->order[i]].mass.mass;
+    for (int i = 0; i < k->ahead.count; i++) size = mor_max(size, mor_contact_size(w, &c[i]));
+    return mass * mor_norm(w->gravity) * size;
+}
+
 mor_code mor_projection_energy_end(const mor_world* start, mor_step* k)
 {
+    k->lifts = false;
     const double first = start->step == 0 ? start->start_work : 0.0, work = k->projection_work - first;
     if (!(work > 0.0)) return MOR_OK;
     mor_world* w = k->w;
@@ -72,6 +89,7 @@ mor_code mor_projection_energy_end(const mor_world* start, mor_step* k)
     mor_arena_release(k->arena, mark);
     const double taken = kinetic - mor_world_kinetic_energy(w);
     k->projection_work = first + mor_max(0.0, net - taken);
+    k->lifts = k->projected && !w->formulation->accelerations && net - taken > LIFT * weight_times_size(k);
     k->cured += taken > 0.0;
     return code;
 }

@@ -4,6 +4,7 @@
  * After the integration the contacts of the new state are found at once: their gaps are the penetration of this step as
  * the geometry sees it, and the next step uses them if nothing was changed in between, so collision runs once per step.
  * */
+#include "step/deep.h"
 #include "step/project.h"
 #include "step/stages.h"
 #include "base/elementary.h"
@@ -309,6 +310,10 @@ mor_code mor_measure_observed(const mor_world* start, mor_step* k, const mor_pro
         if (k->projected && k->w->joints.count) k->w->joint_error = mor_world_joint_error(k->w);
     }
     if (!code) code = mor_projection_energy_end(start, k);
+    /* what could not be moved apart, and was not so deep before the step */
+    if (!code && k->may_part && k->projected && !k->w->formulation->accelerations &&
+        mor_deep_any(k->w, k->ahead.data, k->ahead.count))
+        k->lifts = k->lifts || !mor_deep_any(k->w, k->contacts.data, k->contacts.count);
     k->measured = !code;
     return code;
 }

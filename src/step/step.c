@@ -284,10 +284,12 @@ static mor_code attempt(mor_world* w, mor_step* k, mor_error* error)
 {
     double clock = mor_clock();
     k->whole = timed_as_a_whole(w, k);
+    k->lifts = false;
     mor_code code = run_user(w, k, &clock, error);
     if (!code && w->adaptive.on && !k->in_parts) code = choose_length(k, &clock, error);
     if (!code) code = run_stages(w, k, MOR_STAGE_COLLIDE, MOR_STAGE_MEASURE, &clock, error);
     if (!code) code = look_farther(w, k, &clock, error);
+    if (!code && k->lifts && k->may_part) code = MOR_STOPPED;
     if (!code) return run_commit(w, k, &clock, error);
     settle_times(k, clock);
     if (code == MOR_STOPPED) fill_report(w, k);
@@ -406,6 +408,7 @@ static void add_part(mor_step_report* sum, const mor_step_report* part)
  * further, the world goes back to where it was. */
 static mor_code attempt_in_parts(mor_world* w, mor_step* k, mor_error* error)
 {
+    enum { DEEPEST = 4 };
     double h = w->h, end = w->time + h, joint_error = w->joint_error;
     int step = w->step, depth = 1, failed = w->failed_in_row;
     if (!keep_state(w, k)) return mor_fail(error, MOR_SYSTEM, "out of memory in step %d", step + 1);
@@ -414,8 +417,9 @@ static mor_code attempt_in_parts(mor_world* w, mor_step* k, mor_error* error)
     k->in_parts = true;
     int parts = 0;
     mor_step_report all = { 0 };
-    while (depth <= 4 && w->time < end - 1e-12 * h) {
+    while (depth <= DEEPEST && w->time < end - 1e-12 * h) {
         mor_world_change_step(w, mor_min(h / (1 << depth), end - w->time));
+        k->may_part = depth < DEEPEST;
         code = attempt(w, k, error);
         parts += !code;
         if (!code) add_part(&all, &k->report);
@@ -451,9 +455,15 @@ mor_code mor_world_step(mor_world* w, mor_step_report* report, mor_error* error)
 {
     mor_step* k = w->own;
     k->earlier = (mor_timing){ 0 };
+    const bool parts = w->options.on_failure == MOR_RETRY || w->options.on_failure == MOR_PARTS;
+    k->may_part = parts && !w->adaptive.on;
     mor_code code = attempt(w, k, error);
-    bool parts = w->options.on_failure == MOR_RETRY || w->options.on_failure == MOR_PARTS;
+    const bool answered = k->lifts;
     if (code == MOR_STOPPED && parts && !mor_world_interrupted(w)) code = attempt_in_parts(w, k, error);
+    if (code == MOR_STOPPED && answered && !mor_world_interrupted(w)) { /* better than none */
+        k->may_part = false;
+        code = attempt(w, k, error);
+    }
     if (code && code != MOR_STOPPED) memset(&k->report, 0, sizeof k->report);
     if (report) *report = k->report;
     return code;

@@ -19,7 +19,8 @@ static const mor_field method_fields[] = {
     { "on_failure", MOR_TYPE_CHOICE, offsetof(mor_method_options, on_failure), MOR_PARTS, 0, 0, "stop|warn|retry|parts",
       "",
       "when a solver fails: stop before the step, apply and count, try the solver auto and then shorter parts of the "
-      "step, or such parts with the same solver (2, 4, ... 16)" },
+      "step, or such parts with the same solver (2, 4, ... 16); a step that leaves bodies deep in each other, or lifts "
+      "them to undo that, is taken in parts as well" },
     { "max_failures", MOR_TYPE_INT, offsetof(mor_method_options, max_failures), 0, 0, 1e9, NULL, "",
       "with on_failure warn: the step after so many failed ones in a row is not applied; 0: no bound" },
     { "gap_correction", MOR_TYPE_CHOICE, offsetof(mor_method_options, gap_correction), MOR_GAP_PROJECTION, 0, 0,
