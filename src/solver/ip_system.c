@@ -6,6 +6,7 @@
 
 #include "base/elementary.h"
 #include "problem/step.h"
+#include "solver/ip_tree.h"
 #include "solver/lorentz.h"
 
 const char* mor_ip_unfit(const mor_step_form* s)
@@ -29,7 +30,7 @@ static bool allocate(mor_ip* I, const mor_step_form* s, mor_tree_matrix* K, mor_
     }
     *I = (mor_ip){ .step = s, .K = K };
     I->kinds = mor_arena_alloc(arena, blocks * sizeof *I->kinds);
-    double* v = mor_arena_zero(arena, 18 * n + 4 * blocks + 2 * dof + squares, sizeof *v);
+    double* v = mor_arena_zero(arena, 18 * n + 4 * blocks + 4 * dof + squares, sizeof *v);
     if (!I->kinds || !v || !K) return false;
     double** rows[] = { &I->scale, &I->p,  &I->u, &I->lower, &I->upper, &I->z_lower, &I->z_upper,  &I->dp,  &I->du,
                         &I->r,     &I->ru, &I->g, &I->spare, &I->rows,  &I->lambda,  &I->impulses, &I->unit };
@@ -38,6 +39,8 @@ static bool allocate(mor_ip* I, const mor_step_form* s, mor_tree_matrix* K, mor_
     I->eta = v, v += blocks;
     I->nu = v, v += dof;
     I->dnu = v, v += dof;
+    I->late = v, v += dof;
+    I->follows = v, v += dof;
     I->H = v;
     return true;
 }
@@ -130,11 +133,28 @@ double mor_ip_subtract_slip(mor_ip* I, double round)
     return most;
 }
 
+/* What is missing in M (nu - nu_free) = G p. */
+static void find_late(mor_ip* I)
+{
+    const mor_step_form* s = I->step;
+    mor_step_velocity(s, I->impulses, I->follows);
+    for (int t = 0; t < s->tree_count; t++) {
+        const mor_tree_block* tree = &s->trees[t];
+        for (int i = 0; i < tree->dof; i++) {
+            double sum = 0.0;
+            for (int j = 0; j < tree->dof; j++)
+                sum += tree->mass[i * tree->dof + j] * (I->nu[tree->offset + j] - I->follows[tree->offset + j]);
+            I->late[tree->offset + i] = sum;
+        }
+    }
+}
+
 double mor_ip_evaluate(mor_ip* I)
 {
     const mor_step_form* s = I->step;
     unscale(I, I->impulses);
-    mor_step_velocity(s, I->impulses, I->nu);
+    if (I->carries) find_late(I);
+    else mor_step_velocity(s, I->impulses, I->nu);
     mor_step_rows(s, I->nu, I->rows);
     const double per_size = 1.0 / I->size;
     double gap = 0.0;
@@ -248,9 +268,13 @@ void mor_ip_direction(mor_ip* I)
     int n = s->row_count;
     for (int i = 0; i < n; i++) I->spare[i] = I->scale[i] * I->size * I->g[i];
     mor_step_forces(s, I->spare, I->dnu);
+    for (int i = 0; I->carries && i < s->dof; i++) I->dnu[i] -= I->late[i];
     mor_tree_matrix_solve(I->K, I->dnu);
-    mor_step_rows(s, I->dnu, I->spare);
-    for (int i = 0; i < n; i++) I->spare[i] -= s->bias[i];
+    if (n > MOR_IP_LARGE) mor_step_rows_change(s, I->dnu, I->spare);
+    else { /* the same but for the rounding of the bias, which decides nothing in so few iterations */
+        mor_step_rows(s, I->dnu, I->spare);
+        for (int i = 0; i < n; i++) I->spare[i] -= s->bias[i];
+    }
     for (int c = 0; c < s->block_count; c++) {
         const mor_block* b = &s->blocks[c];
         const double* H = I->H + s->diagonal_start[c];

@@ -26,6 +26,8 @@ typedef struct mor_ip {
     double *v, *eta, *lambda; /* scaling: 3 per block, 1, row_count */
     double* H;                /* scaled, at diagonal_start; then in the units of the step */
     double *nu, *dnu, *rows, *impulses;
+    double *late, *follows; /* M (nu - nu_free) - G p, which rounding leaves; the velocities of p */
+    bool carries;           /* nu moves by dnu, and `late` is looked after; else nu follows p */
     mor_tree_matrix* K;
     double share; /* of the derivative of |u_T| in T: 1, less where the path is jammed */
     double round; /* r of |u_T|, scaled; 0: sharp */

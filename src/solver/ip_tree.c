@@ -13,7 +13,10 @@
  *     [M + sum_c G_c Q V^-2 T Q G_c'] dnu = sum_c G_c Q (V^-1 r + V^-2 T r_u).
  *
  * The matrix has the size of the velocities and the graph of the bodies (tree_matrix.h): redundant contacts cost
- * nothing and do not make it singular. nu follows p exactly, so only r_u is carried. Frictionless contacts are pairs
+ * nothing and do not make it singular. nu follows p exactly in small problems, so that only r_u is carried. In large
+ * ones, whose paths are long, that would end them at tau = 1e-12: dp~ is known to V^-2 times the rounding of du~ only,
+ * and comes out in u~, which is as small as tau where contacts press. There nu moves by dnu, and what rounding leaves
+ * of the momentum, M (nu - nu_free) - G p, goes into the next step. Frictionless contacts are pairs
  * 0 <= p _|_ u >= 0. Bounded rows lower <= p <= upper have a multiplier for each finite bound, u = z_l - z_u. Equations
  * are met by multipliers, u + delta dp = 0 with delta = 1e-8 of their diagonal, which the next iteration undoes.
  *
@@ -111,6 +114,8 @@ static void aim_cones(mor_ip* I, double aim, bool second, double weight)
 static void move(mor_ip* I, double t, double aim)
 {
     const mor_step_form* s = I->step;
+    I->carries = s->row_count > LARGE;
+    for (int i = 0; I->carries && i < s->dof; i++) I->nu[i] += t * I->dnu[i];
     for (int c = 0; c < s->block_count; c++) {
         int d = s->blocks[c].dim, row = s->blocks[c].row;
         if (I->kinds[c] == MOR_IP_BOUNDED) {
