@@ -163,10 +163,12 @@ static mor_code move_in_pieces(mor_world* w, mor_joint* j, double q, const bool*
                             j->def.name, q);
         double then = coordinate(w, j, &row);
         j->coordinate = then;
-        if (fabs(q - then) > 0.999 * fabs(q - now)) break; /* the loop goes no further, or that is as near as it gets */
+        const bool stuck = fabs(q - then) > 0.999 * fabs(q - now);
         now = then;
+        if (stuck) break; /* the loop goes no further, or that is as near as it gets */
     }
-    return MOR_OK;
+    if (fabs(q - now) <= PIECE) return MOR_OK;
+    return mor_fail(error, MOR_BAD_INPUT, "joint '%s' cannot be at %g: its loop goes to %g", j->def.name, q, now);
 }
 
 /* The coordinate counts the turns of body 0 against body 1: side 1 moves it the other way. */
