@@ -62,15 +62,19 @@ static void test_unbounded(mor_scan* k)
  * these may strike in turn. They are not remembered: pairs are looked up in order. */
 static void test_struck(mor_scan* k, const mor_index_pair* pairs, int count)
 {
-    enum { ROUNDS = 16 };
+    enum { ROUNDS = 4, HANDED_ON = 16 };
     const mor_world* w = k->w;
     const mor_shape_slot* shapes = k->bp->shapes.data;
     mor_vec3* blow = k->bp->blow.data;
     memset(blow, 0, (size_t)w->body_count * sizeof *blow);
     k->kept = k->keep = NULL;
-    for (int round = 0; round < ROUNDS && !k->code; round++) {
-        /* all of them: bodies that touch hand on what strikes one of them */
-        if (!mor_struck_add(w, k->found->contacts->data, k->found->contacts->count, blow)) break;
+    const bool fast = k->bp->fast;
+    for (int round = 0, first = 0; round < (fast ? HANDED_ON : ROUNDS) && !k->code; round++) {
+        /* Where something is fast, bodies that touch hand on what strikes one of them: all contacts are asked again.
+         * In slow piles that would carry every blow to every body. */
+        const int last = k->found->contacts->count;
+        if (!mor_struck_add(w, k->found->contacts->data, fast ? 0 : first, last, blow)) break;
+        first = last;
         k->blow = blow;
         for (int p = 0; p < count && !k->code; p++) {
             if (k->met[p]) continue;

@@ -36,11 +36,11 @@ static double share(const mor_body* a, const mor_body* b, const mor_vec3* blow_o
     return b->mass.mass / (a->mass.mass + b->mass.mass);
 }
 
-bool mor_struck_add(const mor_world* w, const mor_contact* contacts, int count, mor_vec3* blow)
+bool mor_struck_add(const mor_world* w, const mor_contact* contacts, int first, int last, mor_vec3* blow)
 {
     const bool most = mor_struck_count(w);
     bool any = false;
-    for (int i = 0; i < count; i++) {
+    for (int i = first; i < last; i++) {
         const mor_contact* c = &contacts[i];
         const int slot[2] = { w->order[c->body[0]], w->order[c->body[1]] };
         const mor_body *a = &w->bodies[slot[0]], *b = &w->bodies[slot[1]];
