@@ -15,8 +15,8 @@
  * Methods that project overlaps away or look for such pairs themselves (step/surprise.c) do without, unless something
  * moves by a quarter of its radius or more in the step: it may be through before anything overlaps. Then a partner that
  * is not struck itself gives way by the masses: these methods solve the blow, and a row that only the most of it makes
- * near may have another normal than the one that acts. Cost: some products
- * per contact, and a test of each pair beside a blow. */
+ * near may have another normal than the one that acts. Only there do bodies that touch hand a blow on; in a slow pile
+ * that would carry every blow to every body. Cost: some products per contact, and a test of each pair beside a blow. */
 #include "collision/struck.h"
 
 #include "base/elementary.h"

@@ -16,9 +16,9 @@
  * nothing and do not make it singular. nu follows p exactly in small problems, so that only r_u is carried. In large
  * ones, whose paths are long, that would end them at tau = 1e-12: dp~ is known to V^-2 times the rounding of du~ only,
  * and comes out in u~, which is as small as tau where contacts press. There nu moves by dnu, and what rounding leaves
- * of the momentum, M (nu - nu_free) - G p, goes into the next step. Frictionless contacts are pairs
- * 0 <= p _|_ u >= 0. Bounded rows lower <= p <= upper have a multiplier for each finite bound, u = z_l - z_u. Equations
- * are met by multipliers, u + delta dp = 0 with delta = 1e-8 of their diagonal, which the next iteration undoes.
+ * of the momentum, M (nu - nu_free) - G p, goes into the next step. Frictionless contacts are pairs 0 <= p _|_ u >= 0.
+ * Bounded rows lower <= p <= upper have a multiplier for each finite bound, u = z_l - z_u. Equations are met by
+ * multipliers, u + delta dp = 0 with delta = 1e-8 of their diagonal, which the next iteration undoes.
  *
  * |u_T| makes the problem non-convex: on large piles the path may end, with steps that become ever shorter, long before
  * tau is small. Three cures, for large problems:
