@@ -16,6 +16,7 @@
 #include "formulation/contact_rows.h"
 
 #include "formulation/assemble.h"
+#include "formulation/free_sides.h"
 #include "linalg/rows.h"
 
 #include <string.h>
@@ -118,6 +119,7 @@ MOR_ALWAYS_INLINE void fill_diagonals_body(const mor_row_builder* k, const mor_s
     for (int b = first; b < k->block_count; b++) {
         const mor_block* block = &k->blocks[b];
         int dim = block->dim;
+        if (k->free_bodies && b < k->contact_count && dim <= 3) continue; /* has them */
         double* W = k->diagonal + k->diagonal_start[b];
         memset(W, 0, (size_t)(dim * dim) * sizeof *W);
         for (int e = block->entry; e < block->entry + block->entry_count; e++) {
@@ -261,7 +263,8 @@ static unsigned contact_sides(mor_row_builder* k, const mor_contact* c, mor_vec3
     const bool meet = c->restitution > 0.0 && c->gap > 0.0 && w->formulation->impacts;
     const bool common = !meet && on_one_normal(c);
     int dim = block->dim;
-    int tree[2] = { -1, -1 };
+    int tree[2] = { -1, -1 }, free_count = 0;
+    mor_free_side free_side[2];
     unsigned done = 0;
     for (int side = 0; side < 2; side++) {
         const mor_body* b = body_of(w, c, side);
@@ -277,6 +280,16 @@ static unsigned contact_sides(mor_row_builder* k, const mor_contact* c, mor_vec3
         }
         tree[side] = b->tree;
         const mor_tree* t = &w->trees[b->tree];
+        if (k->free_bodies && dim <= 3) {
+            const double* inverse = k->step->mass_inverse + k->step->mass_start[b->tree];
+            free_side[free_count++] =
+                (mor_free_side){ inverse, k->step->nu + t->offset,     r,
+                                 sign,    k->jacobian + k->coef_count, k->response + k->coef_count };
+            k->entries[k->entry_count++] = (mor_entry){ k->local[b->tree], k->coef_count };
+            block->entry_count++;
+            k->coef_count += dim * 6;
+            continue;
+        }
         bool same = side && tree[0] == tree[1]; /* two links of one robot: one entry */
         double* J = k->jacobian + k->coef_count;
         if (dim == 3 && t->kind->rows3) t->kind->rows3(t, b, r, direction, sign, J);
@@ -295,7 +308,10 @@ static unsigned contact_sides(mor_row_builder* k, const mor_contact* c, mor_vec3
         }
         if (same) done = 0;
     }
-    return done;
+    if (free_count == 0) return done;
+    row->approach =
+        mor_free_sides(direction, free_side, free_count, dim, row->approach, k->diagonal + k->diagonal_count);
+    return ~0u; /* all of them */
 }
 
 /* Where the contact is, for formulations that look at the shapes. */

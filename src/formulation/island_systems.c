@@ -274,6 +274,7 @@ static void write_part(void* user, int index, int worker)
         return;
     }
     mor_row_builder b = island_rows(k, p->island);
+    b.free_bodies = island->free_bodies && !step->equations;
     if (b.six) b.six += 14 * (size_t)(k->widest * worker);
     b.row_count = p->at.rows;
     b.entry_count = p->at.entries;
@@ -315,8 +316,8 @@ bool mor_write_islands(mor_step* step, const mor_island_lists* g)
                                s->contact_count > 0 || island->wide);
         k.places[i] = at;
         begin_island(&k, i);
-        bool whole =
-            repeat_rows(&k, i) || s->contact_count <= PART || !has_free_bodies_only(w, island->tree_of, s->tree_count);
+        island->free_bodies = has_free_bodies_only(w, island->tree_of, s->tree_count);
+        const bool whole = repeat_rows(&k, i) || s->contact_count <= PART || !island->free_bodies;
         count_island(&k, i, whole, &at);
         if (!whole) write_trees(&k, i);
     }

@@ -40,6 +40,7 @@ typedef struct mor_island {
     double energy, kinetic;          /* of mechanisms before the step [J] (step/mechanism_energy.c) */
     struct mor_equations* equations; /* of an island with nothing but equations, or NULL (step/solve.c) */
     mor_trace* trace;                /* iterates of its solves go here; NULL: nobody follows them */
+    bool free_bodies;                /* it has no other trees */
     int kept;                        /* which of the islands that are kept it repeats, or -1 */
     bool wide;                       /* joints of it are too far open for its rows (formulation/wide.c) */
     bool stuck;                      /* contacts keep its joints open by a little (formulation/wide.c) */
