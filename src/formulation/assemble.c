@@ -75,11 +75,12 @@ static void sort_neighbours(const mor_contact* contacts, place* a, int n)
     }
 }
 
-/* The end of the run that begins at `begin`: places in order. */
-static int end_of_run(const mor_contact* contacts, const place* a, int begin, int n)
+/* The end of the run that begins at `begin`: places in order. Those of the same bodies are, where they are neighbours:
+ * they were sorted, then merged. */
+static int end_of_run(const place* a, int begin, int n)
 {
     int end = begin < n ? begin + 1 : n;
-    while (end < n && comes_first(contacts, &a[end - 1], &a[end])) end++;
+    while (end < n && a[end - 1].bodies <= a[end].bodies) end++;
     return end;
 }
 
@@ -89,9 +90,9 @@ static bool sort_contacts(mor_step* step)
 {
     mor_contact* contacts = step->contacts.data;
     int n = step->contacts.count;
-    bool sorted = true;
-    for (int i = 1; i < n && sorted; i++) sorted = compare(&contacts[i - 1], &contacts[i]) <= 0;
-    if (sorted) return true;
+    int in_order = 1;
+    while (in_order < n && compare(&contacts[in_order - 1], &contacts[in_order]) <= 0) in_order++;
+    if (in_order >= n) return true;
     place* a = mor_arena_take(step->arena, 2 * (size_t)n * sizeof *a);
     if (!a) return false;
     place* b = a + n;
@@ -101,9 +102,9 @@ static bool sort_contacts(mor_step* step)
         a[i] = (place){ (uint64_t)one << 32 | two, i };
     }
     sort_neighbours(contacts, a, n);
-    while (end_of_run(contacts, a, 0, n) < n) {
+    while (end_of_run(a, 0, n) < n) {
         for (int lo = 0; lo < n;) {
-            int mid = end_of_run(contacts, a, lo, n), hi = end_of_run(contacts, a, mid, n);
+            int mid = end_of_run(a, lo, n), hi = end_of_run(a, mid, n);
             for (int i = lo, j = mid, k = lo; k < hi; k++)
                 b[k] = i < mid && (j >= hi || comes_first(contacts, &a[i], &a[j])) ? a[i++] : a[j++];
             lo = hi;

@@ -164,9 +164,11 @@ static void substep(xpbd* k, const options* o, int n, double* impulses)
     for (int m = 0; m < o->iterations; m++) mor_packs_sweep(&k->k.packs, visit_positions, k);
     for (int i = 0; i < k->k.packs.room; i++) k->v[i] = (k->dq[i] - k->before[i]) / k->h;
     mor_packs_sweep(&k->k.packs, visit_velocities, k);
-    memset(k->joints, 0, (size_t)s->row_count * sizeof *k->joints);
+    if (s->block_count == s->contact_count) return;
+    const int first = s->blocks[s->contact_count].row; /* their rows are the last */
+    memset(k->joints + first, 0, (size_t)(s->row_count - first) * sizeof *k->joints);
     mor_budget_joints(&k->k, 1.0 / o->substeps, k->joints, k->v);
-    for (int i = 0; i < s->row_count; i++) impulses[i] += k->joints[i];
+    for (int i = first; i < s->row_count; i++) impulses[i] += k->joints[i];
 }
 
 static bool make_room(xpbd* k, const mor_system* s, const double* impulses, const mor_solve_stage* stage)
