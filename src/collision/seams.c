@@ -154,12 +154,18 @@ static bool face_of(const view* v, mor_vec3* m)
     return true;
 }
 
+/* Normals that look neither the same way nor against each other: only then one may be void because of the other. */
+static bool looks_aside(mor_vec3 normal1, mor_vec3 normal2)
+{
+    const double cosine = mor_dot(normal1, normal2);
+    return !(cosine > SAME || cosine < AGAINST);
+}
+
 /* Is the contact of S with T2 void because of T1? *m: the common normal, from T to S. */
 static bool is_void(const view* v1, const view* v2, mor_vec3 normal2, double gap2, mor_vec3* m)
 {
     const mor_touch *t1 = v1->touch, *t2 = v2->touch;
-    double cosine = mor_dot(v1->m, normal2);
-    if (cosine > SAME || cosine < AGAINST) return false;
+    if (!looks_aside(v1->m, normal2)) return false;
     double size = mor_min(length_of(t1->geometry[1 - v1->other]), length_of(t2->geometry[v2->other])), rise;
     if (!isfinite(size)) size = mor_min(length_of(t1->geometry[v1->other]), 1.0);
     double tol = FLUSH * size;
@@ -334,6 +340,7 @@ static bool find_cover(mor_touch* touches, const int* next, int begin, int end, 
     for (int first = begin; first != end; first = next[first]) {
         const view v1 = view_from(touches, first);
         mor_vec3 found;
+        if (!looks_aside(v1.m, v2.m)) continue;
         const double tol = FLUSH * mor_min(length_of(v1.touch->geometry[v1.other]), 1.0);
         if (first == second || isnan(v1.touch->gap) || !(v1.touch->gap < least - tol)) continue;
         if (!is_void(&v1, &v2, v2.m, v2.touch->gap, &found)) continue;
