@@ -23,12 +23,14 @@
 /* Lane d of six vectors becomes row d; the first `dim` rows. */
 MOR_ALWAYS_INLINE void store_rows(const mor_four x[6], int dim, double* to)
 {
-    const mor_four s = __builtin_shufflevector(x[0], x[1], 0, 4, 2, 6), u = __builtin_shufflevector(x[2], x[3], 0, 4, 2, 6);
+    const mor_four s = __builtin_shufflevector(x[0], x[1], 0, 4, 2, 6),
+                   u = __builtin_shufflevector(x[2], x[3], 0, 4, 2, 6);
     const mor_four v = __builtin_shufflevector(x[4], x[5], 0, 4, 2, 6);
     MOR_FOUR_TO(to) = __builtin_shufflevector(s, u, 0, 1, 4, 5);
     MOR_TWO_TO(to + 4) = __builtin_shufflevector(v, v, 0, 1);
     if (dim < 3) return;
-    const mor_four t = __builtin_shufflevector(x[0], x[1], 1, 5, 3, 7), w = __builtin_shufflevector(x[2], x[3], 1, 5, 3, 7);
+    const mor_four t = __builtin_shufflevector(x[0], x[1], 1, 5, 3, 7),
+                   w = __builtin_shufflevector(x[2], x[3], 1, 5, 3, 7);
     const mor_four z = __builtin_shufflevector(x[4], x[5], 1, 5, 3, 7);
     MOR_FOUR_TO(to + 6) = __builtin_shufflevector(t, w, 0, 1, 4, 5);
     MOR_TWO_TO(to + 10) = __builtin_shufflevector(z, z, 0, 1);
@@ -48,7 +50,9 @@ MOR_ALWAYS_INLINE double sides_body(const mor_vec3* direction, const mor_free_si
         const mor_four f = { k->sign, k->sign, k->sign, k->sign }, lighter = { m, m, m, m };
         const mor_four x = { k->r.x, k->r.x, k->r.x, k->r.x }, r_y = { k->r.y, k->r.y, k->r.y, k->r.y },
                        z = { k->r.z, k->r.z, k->r.z, k->r.z };
-        const mor_four j[6] = { f * X, f * Y, f * Z, f * (r_y * Z - z * Y), f * (z * X - x * Z), f * (x * Y - r_y * X) };
+        const mor_four j[6] = {
+            f * X, f * Y, f * Z, f * (r_y * Z - z * Y), f * (z * X - x * Z), f * (x * Y - r_y * X)
+        };
         mor_four y[6] = { j[0] * lighter, j[1] * lighter, j[2] * lighter };
         for (int c = 0; c < 3; c++)
             y[3 + c] = j[3] * (mor_four){ I[c], I[c], I[c], I[c] } +

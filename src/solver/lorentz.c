@@ -40,7 +40,8 @@ MOR_ALWAYS_INLINE void scale(int d, const double* v, double eta, bool inverse, c
 }
 
 /* Scaling of x and s (both inside): fills v, eta, V^-2, lambda. False at the boundary. */
-MOR_ALWAYS_INLINE bool scaling(int d, const double* x, const double* s, double* v, double* eta, double* V2, double* lambda)
+MOR_ALWAYS_INLINE bool scaling(int d, const double* x, const double* s, double* v, double* eta, double* V2,
+                               double* lambda)
 {
     if (d == 1) {
         if (!(x[0] > 0.0 && s[0] > 0.0)) return false;
