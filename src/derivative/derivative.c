@@ -589,6 +589,7 @@ mor_code mor_derivation_begin(mor_derivation* d, mor_laws* l, mor_derivative* ou
     if (!d->nu || !d->materials) return MOR_SYSTEM;
     memcpy(d->nu, d->base->nu_new, (size_t)d->dof * sizeof(double));
     out->residual = d->taken ? 0.0 : base_error(d->base);
+    out->forces_held = d->base->forced && d->world->on_user && !d->world->steady;
     if (mor_step_lacks_memory(d->base)) return mor_fail(error, MOR_SYSTEM, "out of memory");
     if (!(out->residual <= ENOUGH) && strcmp(d->world->formulation->name, "convex") != 0)
         return mor_fail(error, MOR_STOPPED, "the step is solved to %.3g m/s only; a derivative needs %.3g",
