@@ -8,6 +8,7 @@
  * Numbers are hexadecimal, which read back exactly. */
 #include "lab/calibrate.h"
 #include "io/text/output.h"
+#include "io/text/text_file.h"
 
 #include <errno.h>
 #include <math.h>
@@ -81,9 +82,11 @@ static mor_code read_back(mor_calibration* c, const char* path, bool* there, mor
     char* line = NULL;
     size_t room = 0;
     unsigned long long hash = 0;
-    FILE* file = fopen(path, "r");
+    FILE* file = mor_file_stream(path);
     *there = file != NULL;
-    if (!file) return errno == ENOENT ? MOR_OK : mor_fail(error, MOR_SYSTEM, "%s: %s", path, strerror(errno));
+    if (!file)
+        return errno == ENOENT ? MOR_OK
+                               : mor_fail(error, mor_file_fault(errno), "%s: %s", path, mor_file_reason(errno));
     mor_code code = MOR_OK;
     if (getline(&line, &room, file) < 0) *there = false; /* nothing was written yet */
     else if (sscanf(line, "moreau-calibrate 3 %llx", &hash) != 1 || hash != c->condition)
