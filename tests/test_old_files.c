@@ -122,10 +122,12 @@ static void snapshots(void** state)
                  versions[v]);
         command_expect(line, own ? 0 : 2, own ? NULL : "drop.snapshot: not a snapshot of this version");
         if (!own) continue;
-        command_expect("tail -1 on.csv | cut -d, -f1,4; head -1 on.csv | cut -d, -f1,4", 0, NULL);
+        command_expect(
+            "awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) n[$i] = i } END { print $n[\"time\"], $n[\"ball.z\"] }' "
+            "on.csv",
+            0, NULL);
         double t, z;
-        assert_int_equal(sscanf(command_output, "%lf,%lf", &t, &z), 2);
-        if (!strstr(command_output, "time,ball.z")) fail_msg("%s", command_output);
+        assert_int_equal(sscanf(command_output, "%lf %lf", &t, &z), 2);
         assert_near(t, 0.2, 1e-12);
         assert_near(z, 10.0 - 9.81e-4 * 20 * 21 / 2, 1e-9);
     }
@@ -149,7 +151,7 @@ static void journals_of_this_version_are_gone_on_with(void** state)
     assert_int_equal(lines, 2);
     if (strcmp(MOR_VERSION_STRING, "0.2.0") != 0) return;
     command_expect("cp $S/tests/old/0.2.0/* . && cp sweep.journal z.h5.journal && $M sweep sweep.yaml --jobs 1 -o z.h5 "
-                   "--resume --quiet --csv z.csv && tail -n +2 z.csv | cut -d, -f5",
+                   "--resume --quiet --csv z.csv && tail -n +2 z.csv | cut -d, -f3",
                    0, NULL);
     double z[3];
     assert_int_equal(sscanf(command_output, "%lf %lf %lf", &z[0], &z[1], &z[2]), 3);
@@ -161,10 +163,10 @@ static void journals_of_this_version_are_gone_on_with(void** state)
         "< calibrate.journal) k.journal calibrate.journal && test -z \"$(grep ^E k.journal | sort | uniq -d)\"",
         0, NULL);
     command_expect(
-        "cp compare.journal c.html.journal && $M compare slide.h5 --frames 2 --solvers nsgs,apgd,nsn,admm "
+        "cp compare.journal c.html.journal && $M compare slide.h5 --frames 2 --solvers nsgs,nsn,admm "
         "--formulations ncp --tol 1e-4,1e-8,1e-10 --quiet --out c.html --jobs 1 --resume --csv c.csv && test "
-        "$(wc -l < c.csv) = 19 && for key in $(grep ^R compare.journal | cut -f 6); do grep -q -e $key c.html "
-        "c.csv || echo $key; done",
+        "$(wc -l < c.csv) = 19 && awk '$1 == \"R\" { printf \"%.6e\\n\", $8 }' compare.journal > times && test "
+        "$(wc -l < times) = 9 && for t in $(cat times); do grep -q ,$t, c.csv || exit 7; done",
         0, NULL);
 }
 
