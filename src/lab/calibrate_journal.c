@@ -52,18 +52,21 @@ static bool take_number(char** at, double* value)
     return true;
 }
 
-static void read_line(mor_calibration* c, char* line)
+/* A line that is not whole is left out. False: out of memory. */
+static bool read_line(mor_calibration* c, char* line)
 {
     double number[5], x[MOR_CAL_PARAMETERS];
     char* at = line + 1;
     for (int i = 0; i < 5; i++)
-        if (!take_number(&at, &number[i])) return;
+        if (!take_number(&at, &number[i])) return true;
+    if (!(number[0] >= 0.0 && number[0] < c->split_count && number[1] >= 0.0 && number[1] < c->method_count &&
+          fabs(number[2]) < 1e9))
+        return true;
     int split = (int)number[0], method = (int)number[1];
-    if (split < 0 || split >= c->split_count || method < 0 || method >= c->method_count) return;
     for (int i = 0; i < c->methods[method].parameter_count; i++)
-        if (!take_number(&at, &x[i])) return;
+        if (!take_number(&at, &x[i])) return true;
     mor_cal_point* p = mor_cal_keep(c, method, x, number[3] != 0.0);
-    if (!p) return;
+    if (!p) return false;
     p->split = split, p->horizon = (int)number[2], p->time_s = number[4];
     bool whole = true;
     for (int i = 0; i < c->run_count && whole; i++) {
@@ -75,6 +78,7 @@ static void read_line(mor_calibration* c, char* line)
         free(p->scores), free(p);
         c->point_count--;
     }
+    return true;
 }
 
 static mor_code read_back(mor_calibration* c, const char* path, bool* there, mor_error* error)
@@ -93,7 +97,7 @@ static mor_code read_back(mor_calibration* c, const char* path, bool* there, mor
         code = mor_fail(error, MOR_BAD_INPUT,
                         "%s: this journal is of another plan, scene or data; remove it or leave out --resume", path);
     while (*there && !code && getline(&line, &room, file) > 0)
-        if (*line == 'E') read_line(c, line);
+        if (*line == 'E' && !read_line(c, line)) code = mor_fail(error, MOR_SYSTEM, "%s: out of memory", path);
     free(line);
     fclose(file);
     return code;
