@@ -126,6 +126,24 @@ static void a_disk_quota_leaves_the_old_file_and_nothing_else(void** state)
     }
 }
 
+/* More than fits into the buffer of standard output: the write fails where it is made, not at the end. */
+static void long_documents_that_are_lost_are_told(void** state)
+{
+    (void)state;
+    static const char* const lines[] = {
+        "$M run s1 --steps 30 --quiet --json --at 0.1,0.2,0.3 > /dev/full",
+        "$M run s1 --steps 30 --quiet --csv - > /dev/full",
+        "$M robot $S/scenes/robots/humanoid.urdf --json > /dev/full",
+        "$M derivative s1 --json > /dev/full",
+        "$M list solvers --json > /dev/full",
+        "$M view s1 --time 0.01 --html - > /dev/full",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        command_expect(lines[i], 3, "moreau");
+        if (!strstr(command_errors, "cannot")) fail_msg("%s: %s", lines[i], command_errors);
+    }
+}
+
 /* A command that a signal reaches when it is under way: on a busy machine it gets more time until it is. */
 static void interrupted(const char* name, const char* command, int status, const char* says)
 {
@@ -364,6 +382,7 @@ int main(void)
         cmocka_unit_test(a_single_step_can_be_interrupted),
         cmocka_unit_test(a_solver_can_be_interrupted),
         cmocka_unit_test(a_silent_pipe_is_told),
+        cmocka_unit_test(long_documents_that_are_lost_are_told),
         cmocka_unit_test(whole_files_are_read_whole),
     };
     return cmocka_run_group_tests_name("outputs", tests, command_open, command_close);
