@@ -140,7 +140,8 @@ static void long_documents_that_are_lost_are_told(void** state)
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         command_expect(lines[i], 3, "moreau");
-        if (!strstr(command_errors, "cannot")) fail_msg("%s: %s", lines[i], command_errors);
+        if (!strstr(command_errors, "cannot") && !strstr(command_errors, "could not"))
+            fail_msg("%s: %s", lines[i], command_errors);
     }
 }
 
