@@ -18,8 +18,8 @@ static mor_code read_snapshot(const char* path, mor_world* world, mor_error* err
 {
     FILE* f = mor_file_stream(path);
     if (!f)
-        return mor_fail(error, mor_file_fault(errno), "%.200s: the snapshot cannot be opened: %s", path,
-                        mor_file_reason(errno));
+        return mor_fail(error, errno == ETIMEDOUT ? MOR_BAD_INPUT : MOR_SYSTEM,
+                        "%.200s: the snapshot cannot be opened: %s", path, mor_file_reason(errno));
     size_t size = 0, room = 1 << 16;
     unsigned char* bytes = malloc(room);
     while (bytes) {

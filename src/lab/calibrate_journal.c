@@ -90,7 +90,8 @@ static mor_code read_back(mor_calibration* c, const char* path, bool* there, mor
     *there = file != NULL;
     if (!file)
         return errno == ENOENT ? MOR_OK
-                               : mor_fail(error, mor_file_fault(errno), "%s: %s", path, mor_file_reason(errno));
+                               : mor_fail(error, errno == ETIMEDOUT ? MOR_BAD_INPUT : MOR_SYSTEM, "%s: %s", path,
+                                          mor_file_reason(errno));
     mor_code code = MOR_OK;
     if (getline(&line, &room, file) < 0) *there = false; /* nothing was written yet */
     else if (sscanf(line, "moreau-calibrate 3 %llx", &hash) != 1 || hash != c->condition)

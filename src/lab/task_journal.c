@@ -42,9 +42,9 @@ mor_code mor_task_journal_read(const char* path, const char* conditions, mor_tas
 {
     FILE* file = mor_file_stream(path);
     if (!file)
-        return errno == ENOENT
-                   ? MOR_OK
-                   : mor_fail(error, mor_file_fault(errno), "%s: cannot be read: %s", path, mor_file_reason(errno));
+        return errno == ENOENT ? MOR_OK
+                               : mor_fail(error, errno == ETIMEDOUT ? MOR_BAD_INPUT : MOR_SYSTEM,
+                                          "%s: cannot be read: %s", path, mor_file_reason(errno));
     char* line = NULL;
     size_t room = 0;
     mor_code code = MOR_OK;
