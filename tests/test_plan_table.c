@@ -74,6 +74,11 @@ static const char* const files[] = {
     "1] "
     "}\\n' > throw.yaml",
     "$M run throw.yaml --quiet --csv all.csv && awk 'NR % 10 == 1 || NR == 1' all.csv > t.csv",
+    "printf 'moreau-sweep: 1\\nscene: ball.yaml\\nset: { time.end: 0.01 }\\nparameters:\\n  - { path: "
+    "bodies.ball.mass, values: "
+    "[1, 2, 3, 4, 5, 6] }\\nmeasures:\\n  - { name: z, path: bodies.ball.position.2, over: min }\\n' > sp.yaml && $M "
+    "sweep sp.yaml "
+    "--quiet --jobs 1 -o s.h5",
     "cp $S/scenes/robots/arm2.urdf . && printf 'moreau: 1\\ntime: { step: 0.01, end: 0.05 }\\nrobots:\\n  - { name: "
     "arm, "
     "urdf: arm2.urdf, base: fixed }\\nbodies:\\n  - { name: a, shape: { sphere: 0.1 }, mass: 1, position: [5, 0, 0] "
