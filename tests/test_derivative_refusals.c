@@ -162,6 +162,11 @@ static void what_cannot_be_looked_for_is_told(void** state)
         { 1, 1, 1, { .kind = MOR_UNKNOWN_INPUT, .input = { MOR_INPUT_MASS, 1, 0 } }, goal, "can be looked for" },
         { 1, 1, 1, { .kind = MOR_UNKNOWN_INPUT, .input = { MOR_INPUT_FRICTION, 0, 0 } }, goal, "can be looked for" },
         { 1, 1, 1, { .kind = MOR_UNKNOWN_INPUT, .input = { MOR_INPUT_GRAVITY, 0, 5 } }, goal, "component 5" },
+        { 1, 1, 1, { .kind = MOR_UNKNOWN_INPUT, .input = { MOR_INPUT_GRAVITY, 0, -1 } }, goal, "component -1" },
+        { 1, 1, 1, { .kind = MOR_UNKNOWN_INPUT, .input = { MOR_INPUT_FORCE, 99, 0 } }, goal, "index 99" },
+        { 1, 1, 1, { .kind = MOR_UNKNOWN_INPUT, .input = { MOR_INPUT_FORCE, 1, 6 } }, goal, "component 6" },
+        { 1, 1, 1, { .kind = MOR_UNKNOWN_INPUT, .input = { MOR_INPUT_JOINT_FORCE, 7, 0 } }, goal, "index 7" },
+        { 1, 1, 1, { .kind = MOR_UNKNOWN_INPUT, .input = { MOR_INPUT_JOINT_FORCE, 0, 2 } }, goal, "component 2" },
         { 1, 1, 1, good, { .number = -1, .weight = 1 }, "goal 0: number -1" },
         { 1, 1, 1, good, { .number = n, .weight = 1 }, "goal 0: number" },
         { 1, 1, 1, good, { .value = NAN, .weight = 1 }, "not finite" },
@@ -170,7 +175,7 @@ static void what_cannot_be_looked_for_is_told(void** state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         mor_error error = { 0 };
         mor_optimum best;
-        double x = 0.0;
+        double x = 0.5;
         says(&error,
              mor_world_optimise(w, cases[i].steps, &cases[i].u, cases[i].unknowns, &cases[i].g, cases[i].goals, NULL,
                                 &x, &best, &error),

@@ -76,7 +76,7 @@ static mor_code check_gain(const mor_world* w, const mor_input* in, int k, mor_e
                : mor_fail(error, MOR_BAD_INPUT, "input %d: controller %d has no such number", k, in->index);
 }
 
-static mor_code check_input(const mor_world* w, const mor_input* in, int k, mor_error* error)
+mor_code mor_input_check(const mor_world* w, const mor_input* in, int k, mor_error* error)
 {
     if (in->kind >= MOR_INPUT_KP) return check_gain(w, in, k, error);
     bool body = in->kind == MOR_INPUT_FORCE || in->kind == MOR_INPUT_MASS || in->kind == MOR_INPUT_SIZE;
@@ -113,7 +113,7 @@ static mor_code check(const mor_world* w, const mor_input* inputs, int count, mo
     if (w->on_solve || w->on_collide || w->on_integrate || w->stored)
         return mor_fail(error, MOR_BAD_INPUT, "a stage of the caller's, or a stored frame, has no derivative");
     mor_code code = MOR_OK;
-    for (int i = 0; !code && i < count; i++) code = check_input(w, &inputs[i], i, error);
+    for (int i = 0; !code && i < count; i++) code = mor_input_check(w, &inputs[i], i, error);
     return code;
 }
 
