@@ -74,6 +74,8 @@ int mor_cli_compare_collisions(const mor_cli_collisions* a)
     mor_code code = MOR_OK;
     for (int i = 0; i < a->problem_count && !code && !a->stop(); i++)
         code = mor_collisions_add(&c, mor_cli_scene_path(a->problems[i], path, sizeof path), &error);
+    if (!code && c.scene_count == 0 && !a->stop())
+        code = mor_fail(&error, MOR_BAD_INPUT, "%s: no scenes in it (files that end with .yaml)", a->problems[0]);
     int status = code ? mor_cli_fail(&error) : write_all(&c, a);
     mor_collisions_free(&c);
     if (!a->stop()) return status;
