@@ -15,6 +15,7 @@
  * K. Levenberg (1944); D. W. Marquardt (1963); J. Hollerbach, W. Khalil, M. Gautier, Model identification, in: Springer
  * Handbook of Robotics (2008), for inertias from motion by least squares. */
 #include "base/elementary.h"
+#include "base/failed.h"
 #include "lab/inverse.h"
 #include "linalg/dense.h"
 #include "moreau/state.h"
@@ -84,7 +85,7 @@ static mor_code prepare(fit* f, mor_error* error)
 {
     mor_scene* scene = mor_scene_load(f->request->scene, f->request->set, f->request->library, error);
     mor_world* w = scene ? mor_scene_build(scene, 1, error) : NULL;
-    mor_code code = w ? MOR_OK : error->code ? error->code : MOR_BAD_INPUT;
+    mor_code code = w ? MOR_OK : mor_failed(error, MOR_BAD_INPUT);
     int n = w ? mor_world_nu_count(w) : 0;
     f->numbers = n * (f->motion->frames - (f->motion->velocities && !f->request->poses ? 1 : 2));
     f->weight = calloc((size_t)n + 1, sizeof(double));

@@ -1,5 +1,6 @@
 /* Where a simulation can be trusted, see trust.h. trust_run.c runs, trust_look.c compares. */
 #include "lab/trust.h"
+#include "base/failed.h"
 
 #include "lab/farm.h"
 #include "lab/plan.h"
@@ -129,7 +130,7 @@ static mor_code look_at_scene(session* s, mor_error* error)
     mor_trust* t = s->trust;
     mor_scene* scene = NULL;
     mor_world* world = mor_trial_world(&s->trial, s->options->set, &scene, error);
-    if (!world) return error->code ? error->code : MOR_BAD_INPUT;
+    if (!world) return mor_failed(error, MOR_BAD_INPUT);
     mor_body_id ids[MOR_TRUST_BODIES];
     snprintf(t->scene, sizeof t->scene, "%s", mor_scene_name(scene));
     t->end = mor_scene_end(scene);

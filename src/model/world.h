@@ -318,6 +318,7 @@ struct mor_world {
 
     /* stages replaced by the caller */
     mor_user_stage on_user, on_integrate;
+    bool steady; /* forces of on_user do not depend on the state */
     mor_collide_stage on_collide;
     void *on_user_data, *on_collide_data, *on_integrate_data;
     mor_formulation_stage on_solve;
