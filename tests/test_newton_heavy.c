@@ -43,7 +43,8 @@ static mor_problem pyramid(int contacts, const double* W, const double* q, const
             A[t + (rows + c) * n] = 1.0;
         }
     }
-    return (mor_problem){ .form = MOR_LCP, .size = n, .A = { .storage = MOR_DENSE, .rows = n, .cols = n, .x = A }, .b = b };
+    return (
+        mor_problem){ .form = MOR_LCP, .size = n, .A = { .storage = MOR_DENSE, .rows = n, .cols = n, .x = A }, .b = b };
 }
 
 /* From 0.1 mg to 10,000 t. They stood still, because friction rows, pure numbers, were scaled together with 1/mass. */
@@ -54,7 +55,8 @@ static void the_mass_of_a_body_makes_no_difference(void** state)
     for (double mass = 1e-7; mass < 2e7; mass *= 10.0)
         for (int slides = 0; slides < 2; slides++)
             for (const char* const* s = newtons; *s; s++) {
-                double a = 1.0 / mass, c = 1.3 / mass, p = 0.0127, slip = slides ? 0.03 : 0.0021, mu = 0.45, A[16], b[4], z[4];
+                double a = 1.0 / mass, c = 1.3 / mass, p = 0.0127, slip = slides ? 0.03 : 0.0021, mu = 0.45, A[16],
+                       b[4], z[4];
                 double W[9] = { a, 0, 0, 0, c, -c, 0, -c, c }, q[3] = { -p, -slip, slip };
                 mor_problem problem = pyramid(1, W, q, &mu, A, b);
                 mor_report r = solve(*s, &problem, z);
@@ -80,7 +82,8 @@ static void a_body_that_is_nearly_wedged_is_solved_as_by_pivoting(void** state)
     for (int k = 0; k < 300; k++) {
         double J[6][3], W[36], q[6], mu[2] = { 0.3 + 0.6 * mor_rng_uniform(&rng), 0.2 + 0.6 * mor_rng_uniform(&rng) };
         for (int c = 0; c < 2; c++) { /* normal and tangent of a contact, and its arm */
-            double angle = 6.28 * mor_rng_uniform(&rng), x = mor_rng_uniform(&rng) - 0.5, y = mor_rng_uniform(&rng) - 0.5;
+            double angle = 6.28 * mor_rng_uniform(&rng), x = mor_rng_uniform(&rng) - 0.5,
+                   y = mor_rng_uniform(&rng) - 0.5;
             double n[2] = { mor_cos(angle), mor_sin(angle) };
             double* rows[3] = { J[c], J[2 + 2 * c], J[3 + 2 * c] };
             for (int i = 0; i < 3; i++) {
