@@ -106,6 +106,13 @@ static void write_csv(const mor_inversion* x, const mor_world* w, FILE* out)
     fputc('\n', out);
 }
 
+/* Are velocities of joints corrected after a step? */
+static bool corrected(const mor_world* w)
+{
+    const char* how = mor_world_method(w, "stabilisation");
+    return mor_world_joint_count(w) > 0 && (strcmp(how, "impulse") == 0 || strcmp(how, "projection") == 0);
+}
+
 static void write_json(const arguments* a, const mor_inversion* x, const mor_observed* m, const mor_world* w)
 {
     mor_json j = mor_json_begin(stdout);
@@ -123,6 +130,7 @@ static void write_json(const arguments* a, const mor_inversion* x, const mor_obs
     mor_json_text(&j, "largest_of", label);
     mor_json_integer(&j, "steps_not_unique", x->shared);
     mor_json_integer(&j, "impacts", x->bounces);
+    mor_json_bool(&j, "joints_corrected", corrected(w));
     mor_json_number(&j, "left", x->left);
     if (a->request.check) {
         mor_json_number(&j, "forward_difference", x->forward);
@@ -198,6 +206,10 @@ static void print_report(const arguments* a, const mor_inversion* x, const mor_o
                 "not\n",
                 x->shared, x->steps);
         if (x->bounces) printf("  %d impacts with restitution: impulses within the cone that fit best\n", x->bounces);
+        if (corrected(w))
+            printf("  velocities of joints are corrected after each step (method.stabilisation: %s): in a motion that "
+                   "was\n  simulated so, this shows as forces; in one of baumgarte or none it does not\n",
+                   mor_world_method(w, "stabilisation"));
         if (a->request.check)
             printf("  forward again: velocities differ by at most %.3g, %d steps not solved\n", x->forward,
                    x->unsolved);
