@@ -102,7 +102,7 @@ static void a_ball_that_bounces_with_spin_needs_no_unknown_force(void** state)
                    "impulse that explains the motion, whatever the restitution");
 }
 
-/* A crate that slides: its mass, which no impulse depends on, was given from rounding, 1 -> 0.991 +- 0.005 for 2.5 kg. */
+/* A crate that slides: its mass, which no impulse depends on, was given from rounding, 0.991 +- 0.005 for 2.5 kg. */
 static void rounding_identifies_nothing(void** state)
 {
     (void)state;
