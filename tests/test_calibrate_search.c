@@ -66,8 +66,28 @@ static void a_search_that_used_up_its_evaluations_is_told(void** state)
     }
 }
 
+/* One run gives no interval, but the mass of a ball that bounces on a fixed floor moves nothing: it was given as a
+ * value like the restitution beside it. */
+static void a_value_that_does_nothing_is_told_of_one_run_too(void** state)
+{
+    (void)state;
+    write_text("p.yaml",
+               "moreau-calibrate: 1\nscene: s.yaml\n"
+               "data: { file: d.csv, time: time, columns: { bodies.ball.position: [ball.x, ball.y, ball.z] } }\n"
+               "parameters:\n  - { path: bodies.ball.mass, range: [0.1, 2], start: 0.9 }\n"
+               "  - { path: materials.m.restitution, range: [0, 1], start: 0.8 }\n"
+               "optimiser: { name: sbplx, starts: 1, evaluations: 90 }\n");
+    command_expect(
+        "$M calibrate p.yaml > out.txt && grep -q 'mass.*cannot be identified: the error does not change' out.txt "
+        "&& grep -q 'restitution.*not judged: one run gives no interval' out.txt",
+        0, NULL);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(a_search_that_used_up_its_evaluations_is_told) };
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_search_that_used_up_its_evaluations_is_told),
+        cmocka_unit_test(a_value_that_does_nothing_is_told_of_one_run_too),
+    };
     return cmocka_run_group_tests(tests, command_open, command_close);
 }
