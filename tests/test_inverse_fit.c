@@ -119,6 +119,16 @@ static void rounding_identifies_nothing(void** state)
         0, NULL);
     command_expect("grep 'm.friction' got | grep -o -e '->.*+-' > friction", 0, NULL);
     test_near(number_after("friction", "-> "), 0.31, 1e-6, "friction beside a mass");
+    /* millimetres; and every fifth row gone, whose steps are twice as long */
+    command_expect("awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /crate.[xyz]$/) c[i] = 1 } NR > 1 { "
+                   "for (i in c) $i *= 1000 } 1' crate.csv > mm.csv && awk 'NR % 5 != 3' crate.csv > gone.csv",
+                   0, NULL);
+    command_expect("$M inverse crate.yaml --motion mm.csv --poses", 0, "times the weight: are units, axes");
+    command_expect("$M inverse crate.yaml --motion gone.csv --poses --fit materials.m.friction=0.7", 0,
+                   "of the weight is left unexplained");
+    command_expect(
+        "$M inverse crate.yaml --motion crate.csv --fit materials.m.friction=0.7 2>&1 | grep -c note | grep -qx 0", 0,
+        NULL);
 }
 
 /* A pendulum: forces that correct the joint after a step are told, and absent where nothing is corrected. */

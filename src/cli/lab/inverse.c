@@ -220,6 +220,26 @@ static void print_report(const arguments* a, const mor_inversion* x, const mor_o
 
 /* -------------------------------------------------------------------------------------- the command */
 
+/* What is left unexplained, in weights: far more than one says that units or axes are wrong; and what is left of noise
+ * or of samples that are missing goes into fitted values, by more than their standard errors know. */
+static void look_at_rest(const arguments* a, const mor_inversion* x, const mor_world* w)
+{
+    const double much = 5.0, some = 0.01;
+    double weight = 0.0;
+    for (int k = 0; k < x->steps; k++) weight += mor_norm(mor_world_gravity(w)) * x->h[k] / x->steps;
+    if (a->quiet || !(weight > 0.0) || x->rms_change <= some * weight) return;
+    if (x->rms_change > much * weight)
+        fprintf(stderr,
+                "moreau inverse: note: %s: what is left unexplained is %.0f times the weight: are units, axes and the "
+                "order of columns right?\n",
+                a->motion, x->rms_change / weight);
+    else if (a->fit_count)
+        fprintf(stderr,
+                "moreau inverse: note: %s: %.0f %% of the weight is left unexplained, and goes into the fitted values "
+                "too: they may be further off than their standard errors; `moreau calibrate` compares whole paths\n",
+                a->motion, 100.0 * x->rms_change / weight);
+}
+
 /* Times in milliseconds make steps of seconds. */
 static void look_at_times(const arguments* a, const mor_observed* m, double step)
 {
@@ -256,6 +276,7 @@ static int work(arguments* a, const mor_observed* m, const mor_world* w)
     }
     if (!status && a->json) write_json(a, &x, m, w);
     else if (!status) print_report(a, &x, m, w);
+    if (!status) look_at_rest(a, &x, w);
     mor_inversion_free(&x);
     return status;
 }
