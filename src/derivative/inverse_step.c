@@ -35,7 +35,8 @@ enum { ROUNDS = 100, STEADY = 30, ATTEMPTS = 12 };
 #define SHARE 0.3      /* of a turned body's new guess: the rows are stiff, whole steps would overshoot */
 
 /* How a free body got to the end of the step (model/tree.c), in the order in which it is tried; the last stands for
- * none of them, and is treated as the first. */
+ * none of them, and is treated as the first. Where bodies bounce within the step it turned with two velocities, and the
+ * rows have that of its end. */
 enum { SWEPT, TURNED, STRUCK, UNKNOWN };
 
 typedef struct inversion {
@@ -150,7 +151,7 @@ static void turned_target(const work* s, const mor_tree* t, mor_span at, const d
     mor_mat3 R = mor_quat_matrix(b->q), inverse = mor_mat3_rotate(&R, &b->inertia_inverse);
     mor_vec3 w = mor_mul(&inverse, e.L);
     double* last = s->turned + 3 * t->body;
-    if (s->way[t->body] == SWEPT || s->way[t->body] == UNKNOWN) {
+    if (s->way[t->body] == SWEPT || (s->way[t->body] == UNKNOWN && s->bounces == 0)) {
         const double a[] = { e.q.w, e.q.x, e.q.y, e.q.z }, from[] = { b->q.w, b->q.x, b->q.y, b->q.z };
         mor_turn_between(a, from, s->w->h, target + 3);
         return;
