@@ -34,9 +34,9 @@ static mor_body_state run(const char* text, int steps, const char* what)
 static void boxes_on_belts_take_up_their_speed(void** state)
 {
     (void)state;
-    static const char* const methods[] = { "formulation: ncp", "formulation: mncp", "formulation: gauss",
-                                           "formulation: peg, collision: features", "formulation: st",
-                                           "formulation: ap" };
+    static const char* const methods[] = { "formulation: ncp",   "formulation: mncp",
+                                           "formulation: gauss", "formulation: peg, collision: features",
+                                           "formulation: st",    "formulation: ap" };
     uint64_t seed = test_seed(61);
     for (int k = 0; k < 24; k++) {
         const double mu = between(&seed, 0.1, 1.0), h = pow(10, between(&seed, -3, -1.7)), u = between(&seed, 0.2, 3);
@@ -47,14 +47,15 @@ static void boxes_on_belts_take_up_their_speed(void** state)
         char text[1200], what[120];
         snprintf(what, sizeof what, "belt %d (%s, mu %g, h %g, u %g, v %g, size %g)", k, methods[k % 6], mu, h, u, v,
                  size);
-        snprintf(text, sizeof text,
-                 "moreau: 1\nname: belt\nmethod: { %s }\ntime: { step: %.17g, end: 1 }\nbodies:\n"
-                 "  - { name: belt, fixed: true, shape: { box: [400, 400, 1] }, position: [0, 0, -0.5], friction: %.17g, "
-                 "surface_velocity: [%.17g, %.17g, 0] }\n"
-                 "  - { name: b, shape: { box: [%.17g, %.17g, %.17g] }, mass: %g, friction: %.17g, position: [0, 0, "
-                 "%.17g], orientation: { axis: [0, 0, 1], angle: %g }, velocity: [%.17g, %.17g, 0] }\n",
-                 methods[k % 6], h, mu, u * c, u * s, size, size * 1.2, 0.4 * size, pow(10, between(&seed, -3, 3)), mu,
-                 0.2 * size, k % 6 < 4 ? between(&seed, 0, 90) : 0.0, v * c, v * s);
+        snprintf(
+            text, sizeof text,
+            "moreau: 1\nname: belt\nmethod: { %s }\ntime: { step: %.17g, end: 1 }\nbodies:\n"
+            "  - { name: belt, fixed: true, shape: { box: [400, 400, 1] }, position: [0, 0, -0.5], friction: %.17g, "
+            "surface_velocity: [%.17g, %.17g, 0] }\n"
+            "  - { name: b, shape: { box: [%.17g, %.17g, %.17g] }, mass: %g, friction: %.17g, position: [0, 0, "
+            "%.17g], orientation: { axis: [0, 0, 1], angle: %g }, velocity: [%.17g, %.17g, 0] }\n",
+            methods[k % 6], h, mu, u * c, u * s, size, size * 1.2, 0.4 * size, pow(10, between(&seed, -3, 3)), mu,
+            0.2 * size, k % 6 < 4 ? between(&seed, 0, 90) : 0.0, v * c, v * s);
         const mor_body_state b = run(text, steps, what);
         const double slip = u - v, left = fmax(0.0, fabs(slip) - mu * G * h * steps);
         const double expected = u - (slip < 0.0 ? -left : left);
