@@ -1,13 +1,13 @@
 /* Ellipsoids: mass, bounds, and contacts whose certificate is checked: the points lie on both shapes, the normal is
  * that of both, and the points are apart by the gap along it. For convex shapes that are apart nothing is nearer. */
-#include "common/worlds.h"
+#include "common/random_scenes.h"
 
 #include <math.h>
 #include <stdio.h>
 
 #include "collision/pair_table.h"
 
-static mor_rng rng = { 5 };
+static mor_rng rng;
 static double uniform(double low, double high) { return low + (high - low) * mor_rng_uniform(&rng); }
 
 static mor_quat random_turn(void)
@@ -184,6 +184,7 @@ static void small_rocking_has_the_period_of_the_closed_form(void** state)
 
 int main(void)
 {
+    rng.state = test_seed(5);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contacts_with_every_shape_have_their_certificate),
         cmocka_unit_test(mass_and_bounds_are_those_of_the_closed_forms),

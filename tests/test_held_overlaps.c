@@ -111,16 +111,17 @@ static void a_beam_hinged_deep_in_the_floor_is_told_and_gains_nothing(void** sta
 }
 
 /* An arm of three links that begins outside its limits in the floor, where its limits hold it: rows that take limits
- * back contradict the contacts. (gauss, which takes neither contacts nor limits back slowly, is not among them: two of
- * five of its arms stop, docs/results/robust.md.) The compromise of projections moves such an arm in every step, and
- * may lift it; that is taken out of its velocities. MOREAU_SEED=n: 120 others. */
+ * back contradict the contacts, and joints in maximal coordinates that are open by 1e-6 m contradict both. The
+ * compromise of projections moves such an arm, and may lift it; that is taken out of its velocities. With gauss 5 of 40
+ * such arms open a joint in one or two of their steps and gain 1e-5 to 1.2e-3 of weight times length, which is its bar.
+ * MOREAU_SEED=n: 120 others. */
 static void an_arm_that_its_limits_hold_in_the_floor_runs(void** state)
 {
     (void)state;
-    static const char* const general[] = { "ncp", "st", "ap", "mncp", "peg" };
+    static const char* const general[] = { "ncp", "st", "ap", "mncp", "peg", "gauss" };
     const char* seed = getenv("MOREAU_SEED");
     mor_rng rng = { seed ? (uint64_t)atoi(seed) : 77 };
-    for (int i = 0; i < (seed ? 120 : 20); i++) {
+    for (int i = 0; i < (seed ? 120 : 24); i++) {
         const double l = pow(10.0, between(&rng, -1, 0.3)), z = -l * between(&rng, 0.05, 0.5),
                      h = between(&rng, 0.001, 0.02);
         char text[2048];
@@ -128,7 +129,7 @@ static void an_arm_that_its_limits_hold_in_the_floor_runs(void** state)
                           "moreau: 1\nname: arm\nmethod: { formulation: %s, coordinates: %s }\n"
                           "time: { step: %g, end: 1 }\nbodies:\n"
                           "  - { name: floor, fixed: true, shape: plane, friction: %g }\n",
-                          general[i % 5], i / 5 % 2 ? "maximal" : "minimal", h, between(&rng, 0, 1));
+                          general[i % 6], i / 6 % 2 ? "maximal" : "minimal", h, between(&rng, 0, 1));
         double weight = 0.0;
         for (int k = 0; k < 3; k++) {
             const double mass = pow(10.0, between(&rng, -1.5, 1));
@@ -155,14 +156,18 @@ static void an_arm_that_its_limits_hold_in_the_floor_runs(void** state)
         mor_run* run = mor_run_create(w, STEPS, &error);
         assert_non_null(run);
         assert_int_equal(mor_run_start(run)->limit_count, 3);
+        const double bar = i % 6 == 5 ? 2e-3 : 1e-6;
         double before = INFINITY, scale = 3.0 * weight * l;
         for (int n = 0; n < STEPS; n++) {
             mor_step_report r;
             if (mor_run_step(run, &r, &error)) fail_msg("arm %d, step %d: %s", i, n + 1, error.text);
+            if (r.failures) fail_msg("arm %d (%s), step %d: %s", i, general[i % 6], n + 1, r.detail);
             double now = r.kinetic + r.potential;
             scale = fmax(scale, r.kinetic);
             const double gain = now - before - fmax(0.0, r.projection_work);
-            if (!(gain <= 1e-6 * scale)) fail_msg("arm %d, step %d: gains %g of %g J", i, n + 1, gain, scale);
+            if (!(gain <= bar * scale)) fail_msg("arm %d, step %d: gains %g of %g J", i, n + 1, gain, scale);
+            if (i % 6 != 5 && !(mor_world_joint_error(w) <= 1e-3 * l))
+                fail_msg("arm %d, step %d: a joint is open", i, n + 1);
             before = now;
         }
         assert_int_equal(mor_run_summarise(run).failures, 0);

@@ -298,15 +298,15 @@ static mor_report jump(const mor_system* s, const laws* l, mor_solve_stage* stag
     return report;
 }
 
-/* Velocities of the rows beyond G' nu. */
-static void write_bias(const mor_system* s, const laws* l, scratch* k)
+/* Velocities of the rows beyond G' nu. Not `bent`: without what the motion at hand turns the rows by. */
+static void write_bias(const mor_system* s, const laws* l, bool bent, scratch* k)
 {
     for (int r = 0; r < s->row_count; r++) k->bias[r] = s->bias[r];
     for (int c = 0; c < s->contact_count; c++) {
         const mor_contact_row* row = &s->contacts[c];
         const mor_block* b = &s->blocks[row->block];
         for (int d = 0; d < b->dim && k->touching[c]; d++) {
-            double a = s->h * (row->acceleration[d] - (l->compat ? 0.0 : row->centripetal[d]));
+            double a = bent ? s->h * (row->acceleration[d] - (l->compat ? 0.0 : row->centripetal[d])) : 0.0;
             k->bias[b->row + d] = l->discrete ? row->drift[d] + a : a - row_speed(s, b, d, k->after);
         }
         for (int d = 0; d < b->dim && k->ahead[c]; d++)
@@ -444,7 +444,8 @@ static mor_report gauss_step(const mor_system* s, const void* options, mor_solve
         return refused;
     }
     mor_report impact = jump(s, &l, stage, fresh, &k), report;
-    if (impact.status == MOR_NOT_CONVERGED && stops_anyway(s, &l, &k)) {
+    const bool open = impact.status == MOR_NOT_CONVERGED || impact.status == MOR_NO_SOLUTION;
+    if (open && stops_anyway(s, &l, &k)) {
         int iterations = impact.iterations;
         memset(k.total, 0, (size_t)s->row_count * sizeof *k.total);
         impact = jump(s, &l, stage, false, &k);
@@ -452,10 +453,17 @@ static mor_report gauss_step(const mor_system* s, const void* options, mor_solve
     }
     if (impact.status != MOR_SOLVED) return impact;
     memcpy(k.impact, k.total, (size_t)s->row_count * sizeof *k.impact);
-    write_bias(s, &l, &k);
+    write_bias(s, &l, true, &k);
     if (!l.direct || !directly(s, k.keep, k.base, k.bias, l.tol, stage->arena, k.total, answer, &report))
         report = find_forces(s, &l, stage, &k, answer);
     report.iterations += impact.iterations;
+    if (report.status == MOR_NO_SOLUTION && l.discrete && !l.compat) { /* rest is an answer to the rows as they are */
+        const int iterations = report.iterations;
+        memcpy(k.total, k.impact, (size_t)s->row_count * sizeof *k.total);
+        write_bias(s, &l, false, &k);
+        report = find_forces(s, &l, stage, &k, answer);
+        report.iterations += iterations;
+    }
     return report;
 }
 

@@ -278,6 +278,7 @@ static void free_rows(collector* c, mor_joint* j)
         fill(c, j, b, 0, &turned);
         b->lower = 0.0;
         b->upper = INFINITY;
+        b->drift[0] = b->bias[0];
         b->bias[0] += mor_max(gap[side] / h, -limit_recovery(c->w, gap[side]));
         b->gap = gap[side];
         b->memory = &j->memory[6];

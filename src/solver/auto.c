@@ -12,10 +12,10 @@
  *   pairs      LCP: principal pivots of a handful, Lemke up to 320 rows, Newton, proximal points, Lemke
  *   mixed      MLCP: principal pivots of a handful, else the equations are eliminated and the rest is pairs
  *   cones      STEP with circular cones: the last step's states and impulses (up to 30 rows those of the velocities
- *              without impulses, if nothing acted before), with robots nsn on the few rows, Newton from there,
- *              sweeps, interior point (round the folds of its path too) and Newton on tree velocities, nsn and
- *              ppa on the reduced problem, up to 200
- *              rows the answer of a polygon as a start, sweeps to the end
+ *              without impulses, if nothing acted before), with robots nsn on the few rows, Newton from there, up to
+ *              200 rows the proof that they contradict each other, sweeps, interior point (round the folds of its path
+ *              too) and Newton on tree velocities, nsn and ppa on the reduced problem, up to 200 rows the answer of a
+ *              polygon as a start, sweeps to the end
  *   pyramids   STEP with polygons: likewise, with lemke (up to 30 rows early) and fischer-newton on the LCP
  *   quadratic  QP: the exact method first
  *   conic      CQP: Newton's method, interior point, splitting
@@ -282,6 +282,11 @@ const mor_tree_newton_settings mor_auto_newton_from_guess = NEAR;
     }
 #define NEAR_THE_GUESS "nsn-tree", mor_auto_near, .with_guess = true, .share = 0.5, .tree = NEAR
 #define SWEEPS .name = "psor", .run = mor_auto_tree_sweeps
+/* Rows that no velocity fulfils, before the methods that would look for one at length. */
+#define CONTRADICTION                                                                                                  \
+    {                                                                                                                  \
+        "contradiction", mor_auto_contradiction, .most = SMALL, .own_split = true, .sweeps = 60                        \
+    }
 #define TO_THE_END                                                                                                     \
     {                                                                                                                  \
         "nsgs", mor_auto_sweeps_to_the_end, .last_resort = true, .sweeps = 100000                                      \
@@ -294,6 +299,7 @@ static const mor_auto_stage cone_stages[] = {
     { "nsn", other, .most = FEW_CONTACTS, .robots = true, .with_guess = true, .from_guess = true, .iterations = 12,
       .own_split = true, .share = 0.3, .solver = &mor_solver_nsn }, /* the driver sees to the split */
     { NEAR_THE_GUESS, .cheap = true },
+    CONTRADICTION,
     { SWEEPS, .above = SMALL },
     { NEAR_THE_GUESS, .dear = true },
     { ON_FROM_ZERO(80), .above = SMALL, .most = NEWTON_FIRST, .moves = true },
@@ -325,6 +331,7 @@ static const mor_auto_stage cone_stages[] = {
 static const mor_auto_stage pyramid_stages[] = {
     FROM_LAST_STEP,
     { NEAR_THE_GUESS, .cheap = true },
+    CONTRADICTION,
     { SWEEPS },
     { NEAR_THE_GUESS, .dear = true },
     { "lemke", other, .most = FEW_ROWS, .share = 0.4, .solver = &mor_solver_lemke },

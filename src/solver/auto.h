@@ -1,7 +1,8 @@
 /* The parts of auto (auto.c): a run, the stages it is made of, and the functions that carry a stage out.
  *
  * A stage is a line of a table: a name for the report, when it applies, how much of the time it may use, and the typed
- * settings of the method it runs. A stage function returns true when the problem is solved. */
+ * settings of the method it runs. A stage function returns true when the problem is solved, or proved to have
+ * no answer. */
 #ifndef MOR_SOLVER_AUTO_H
 #define MOR_SOLVER_AUTO_H
 
@@ -132,6 +133,8 @@ bool mor_auto_arc(mor_auto* run, const mor_auto_stage* stage);
 bool mor_auto_arcs_with_equations(mor_auto* R, const mor_auto_stage* stage);
 /* The step on the velocities that its equations leave free (without_equations.h), by all of these. */
 bool mor_auto_without_equations(mor_auto* run, const mor_auto_stage* stage);
+/* Whether rows contradict each other (contradiction.h): then no other stage is tried. */
+bool mor_auto_contradiction(mor_auto* run, const mor_auto_stage* stage);
 bool mor_auto_polygon(mor_auto* run, const mor_auto_stage* stage);
 
 #endif

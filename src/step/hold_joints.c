@@ -3,7 +3,7 @@
  * The rows of a joint ask for the velocity that closes it, G' nu+ + phi/h = 0. Contacts, friction and limits may leave
  * no room for that: a mechanism that rests on the floor and is open by 1e-8 m. The rows contradict the contacts then,
  * and no method reaches its goal. The rows that hold the joints as they are, G' nu+ + d(phi)/dt = 0, have an answer: if
- * nothing moves the joints or the contacts, it is rest.
+ * nothing moves the joints or the contacts, it is rest. Limits that are exceeded are held so, too.
  *
  * They are taken where the others have no answer, and where their answer misses the goal and the one of these does not.
  * An island that was held so and rests, with all its joints within the tolerance, is held at once in the next step
@@ -22,9 +22,11 @@ bool mor_hold_island(mor_step* k, int i, void (*solve)(mor_step* step, int islan
 {
     mor_island* island = &k->islands[i];
     double* bias = island->bias;
-    for (int r = 0; r < island->row_block_count; r++)
-        for (int d = 0; island->rows[r]->joint >= 0 && d < island->rows[r]->dim; d++)
-            bias[island->system.blocks[island->system.contact_count + r].row + d] = island->rows[r]->drift[d];
+    for (int r = 0; r < island->row_block_count; r++) {
+        const mor_row_block* b = island->rows[r];
+        for (int d = 0; (b->joint >= 0 || b->gap < 0.0) && d < b->dim; d++)
+            bias[island->system.blocks[island->system.contact_count + r].row + d] = b->drift[d];
+    }
     memset(island->answer.impulses, 0, (size_t)island->system.row_count * sizeof(double));
     solve(k, i);
     return mor_report_answers(k->w, &island->report);

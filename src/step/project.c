@@ -27,6 +27,7 @@
 #include "formulation/stout.h"
 #include "model/articulated.h"
 #include "model/joints.h"
+#include "solver/without_equations.h"
 #include "step/mechanism_energy.h"
 #include "step/projection_energy.h"
 #include "step/stabilise.h"
@@ -40,30 +41,49 @@
 /* Islands of more rows than this are swept a number of times in each pass: what is left is seen by the next one. */
 enum { MANY = 600, SWEEPS = 60 };
 
+#define FARTHEST 1.0 /* rad, and sizes of the largest body or depths: what a pass moves bodies on joints by */
+
 /* Passes in a row that do not bring the worst down to PROGRESS of the least so far: bodies rock, as light ones between
  * heavy ones do, and are turned less from then on; after IDLE they are jammed. */
 enum { IDLE = 4, ROCKING = 2 };
 #define PROGRESS 0.95
 
-/* The deepest contact and the limit exceeded most, in units of what is tolerated. */
-static double worst_violation(const mor_world* w, const mor_buffer* contacts)
+/* The larger of `worst` and a violation, which is also that of the trees of two bodies [slots; < 0: the world]. */
+static double count(const mor_world* w, double violation, int a, int b, double worst, double* of_tree)
+{
+    for (int side = 0; of_tree && side < 2; side++) {
+        const int body = side ? b : a, tree = body < 0 ? -1 : w->bodies[body].tree;
+        if (tree >= 0) of_tree[tree] = mor_max(of_tree[tree], violation);
+    }
+    return mor_max(worst, violation);
+}
+
+/* The deepest contact and the limit exceeded most, in units of what is tolerated. of_tree: the same of every tree; may
+ * be NULL. */
+static double worst_violation(const mor_world* w, const mor_buffer* contacts, double* of_tree)
 {
     const mor_contact* c = contacts->data;
     double worst = 0.0;
+    for (int i = 0; of_tree && i < w->tree_count; i++) of_tree[i] = 0.0;
     for (int i = 0; i < contacts->count; i++)
-        if (c[i].gap < 0.0) worst = mor_max(worst, -c[i].gap / (MOR_PROJECTED * mor_contact_size(w, &c[i])));
+        if (c[i].gap < 0.0)
+            worst = count(w, -c[i].gap / (MOR_PROJECTED * mor_contact_size(w, &c[i])), w->order[c[i].body[0]],
+                          w->order[c[i].body[1]], worst, of_tree);
     for (int i = 0; i < w->robot_count; i++) {
         const mor_robot* r = w->robots[i];
         for (int j = 0; r->limits && j < r->model->joint_count; j++) {
             const mor_link_def* l = &r->model->links[r->model->link_of_joint[j]];
-            worst = mor_max(worst, mor_max(l->lower - r->s[j], r->s[j] - l->upper) / MOR_PROJECTED_LIMIT);
+            const double by = mor_max(l->lower - r->s[j], r->s[j] - l->upper) / MOR_PROJECTED_LIMIT;
+            worst = mor_max(worst, by);
+            if (of_tree) of_tree[r->tree] = mor_max(of_tree[r->tree], by);
         }
     }
     for (int i = 0; i < w->joints.count; i++) {
         const mor_joint* j = &((const mor_joint*)w->joints.data)[i];
         mor_joint_row row;
         if ((isinf(j->def.lower) && isinf(j->def.upper)) || !mor_joint_free_row(w, j, &row)) continue;
-        worst = mor_max(worst, mor_max(j->def.lower - row.phi, row.phi - j->def.upper) / MOR_PROJECTED_LIMIT);
+        const double by = mor_max(j->def.lower - row.phi, row.phi - j->def.upper) / MOR_PROJECTED_LIMIT;
+        worst = count(w, by, j->body[0], j->body[1], worst, of_tree);
     }
     return worst;
 }
@@ -124,8 +144,27 @@ static void stay_in_touch(const mor_step* k, const mor_system* s, double* bias)
     }
 }
 
-/* dq of one island and the impulses p of all rows; false: not finite, or out of memory. */
-static bool solve(const mor_step* k, const mor_island* island, bool jammed, double* dq, double* p)
+/* A compromise where there is no place for all: among contacts and limits, while the joints stay closed. Jacobi sweeps
+ * over the equations of joints would open them by as much, and closing them moves bodies into each other again. */
+static void compromise(const mor_step* k, const mor_problem* problem, const mor_solve_options* o, double* z)
+{
+    const mor_solver* jacobi = mor_library_solver(k->w->library, "jacobi");
+    const size_t mark = mor_arena_mark(k->arena);
+    mor_without_equations w;
+    memset(z, 0, (size_t)problem->size * sizeof *z);
+    double* p = mor_without_equations_open(problem, &w, k->arena)
+                    ? mor_arena_zero(k->arena, (size_t)w.problem.size, sizeof *p)
+                    : NULL;
+    if (p) {
+        mor_solve(jacobi, NULL, &w.problem, o, p, k->arena);
+        mor_without_equations_back(&w, p, z);
+    } else mor_solve(jacobi, NULL, problem, o, z, k->arena);
+    mor_arena_release(k->arena, mark);
+}
+
+/* dq of one island and the impulses p of all rows; false: not finite, or out of memory. `marked`: trees for which there
+ * is a compromise only. */
+static bool solve(const mor_step* k, const mor_island* island, bool jammed, bool* marked, double* dq, double* p)
 {
     const mor_system* s = &island->system;
     size_t n = (size_t)s->row_count;
@@ -146,13 +185,12 @@ static bool solve(const mor_step* k, const mor_island* island, bool jammed, doub
     o.limit = 1e3 * o.tol;
     o.interrupt = k->w->interrupt;
     if (n > MANY) o.max_iter = SWEEPS;
-    const mor_solver* compromise = n <= MANY ? mor_library_solver(k->w->library, "jacobi") : NULL;
-    bool solved =
-        !(jammed && compromise) && mor_solve(solver, NULL, &problem, &o, z, k->arena).residual.velocity <= o.limit;
-    if (compromise && !solved) { /* no place for all */
-        memset(z, 0, n * sizeof *z);
+    const bool few = n <= MANY && mor_library_solver(k->w->library, "jacobi");
+    bool solved = !(jammed && few) && mor_solve(solver, NULL, &problem, &o, z, k->arena).residual.velocity <= o.limit;
+    if (few && !solved) {
         o.max_iter = SWEEPS;
-        mor_solve(compromise, NULL, &problem, &o, z, k->arena);
+        compromise(k, &problem, &o, z);
+        for (int t = 0; marked && t < s->tree_count; t++) marked[island->tree_of[t]] |= island->row_block_count > 0;
     }
     for (int i = 0; i < problem.size; i++) p[row_of[i]] = z[i];
     mor_system still = *s;
@@ -173,6 +211,28 @@ static bool needs_it(const mor_step* k, const mor_island* island)
         if (-contact->gap > MOR_PROJECTED * mor_contact_size(k->w, contact)) return true;
     }
     return false;
+}
+
+/* The part of dq that turns no body on a joint by more than FARTHEST, nor moves it so far. Rows that nearly contradict
+ * each other ask for far more, which means nothing to joints at the end of it. */
+static double trusted(const mor_world* w, const mor_island* island, const double* dq)
+{
+    double part = 1.0, reach = 0.0;
+    for (int t = 0; t < island->system.tree_count; t++) {
+        const int body = w->trees[island->tree_of[t]].body;
+        for (int s = 0; body >= 0 && s < w->bodies[body].shape_count; s++)
+            reach = mor_max(reach, w->bodies[body].shapes[s].geometry->radius);
+    }
+    for (int c = 0; c < island->system.contact_count; c++) reach = mor_max(reach, -island->system.contacts[c].gap);
+    for (int t = 0; t < island->system.tree_count && island->row_block_count > 0; t++) {
+        const double* d = dq + island->system.trees[t].offset;
+        if (w->trees[island->tree_of[t]].kind != &mor_tree_free) continue;
+        const double way = sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+        const double turn = sqrt(d[3] * d[3] + d[4] * d[4] + d[5] * d[5]);
+        if (way * part > FARTHEST * reach) part = FARTHEST * reach / way;
+        if (turn * part > FARTHEST) part = FARTHEST / turn;
+    }
+    return part;
 }
 
 /* Returns the kinetic energy added. */
@@ -203,7 +263,8 @@ bool mor_projection_assemble(mor_step* k, mor_buffer* contacts, mor_step* beside
 }
 
 /* One pass over all islands; `rocks`: turned as little as can be. */
-static mor_code pass(mor_step* k, mor_buffer* contacts, bool rocks, const mor_projection_observer* observer)
+static mor_code pass(mor_step* k, mor_buffer* contacts, bool rocks, bool* marked,
+                     const mor_projection_observer* observer)
 {
     mor_step beside, stout = { .island_count = 0 };
     size_t mark = mor_arena_mark(k->arena);
@@ -216,13 +277,15 @@ static mor_code pass(mor_step* k, mor_buffer* contacts, bool rocks, const mor_pr
         double* dq = mor_arena_alloc(k->arena, (size_t)island->system.dof * sizeof *dq);
         double* p = mor_arena_zero(k->arena, (size_t)island->system.row_count, sizeof *p);
         if (!dq || !p) code = MOR_SYSTEM;
-        if (code || (!rocks && !solve(&beside, island, was_jammed(k, &beside, island), dq, p))) continue;
+        if (code || (!rocks && !solve(&beside, island, was_jammed(k, &beside, island), marked, dq, p))) continue;
         if (rocks || mor_turns_far(k->w, island, dq)) {
             if (stout.island_count == 0 && !assemble(k, contacts, true, &stout)) code = MOR_SYSTEM;
             if (code) continue;
             in = &stout, island = &stout.islands[i];
-            if (!solve(in, island, was_jammed(k, in, island), dq, p)) continue;
+            if (!solve(in, island, was_jammed(k, in, island), marked, dq, p)) continue;
         }
+        const double part = trusted(k->w, island, dq);
+        for (int d = 0; part < 1.0 && d < island->system.dof; d++) dq[d] *= part;
         k->projected++;
         if (observer) code = observer->moves(observer->user, in, i, p, dq);
         k->projection_work += move(k->w, island, dq);
@@ -244,6 +307,45 @@ static mor_code close_again(mor_step* k, mor_buffer* contacts, mor_detect_again 
     return code ? code : detect(k, contacts, error);
 }
 
+/* What is kept while mechanisms may be moved in vain. Without joints: nothing. */
+typedef struct kept {
+    bool* marked;           /* per tree: there was a compromise for it only */
+    double *before, *after; /* per tree: the worst violation */
+    mor_trial start;
+} kept;
+
+static bool keep_start(const mor_step* k, const mor_buffer* contacts, kept* v)
+{
+    const size_t trees = (size_t)k->w->tree_count + 1;
+    if (k->w->joints.count == 0) return true;
+    v->marked = mor_arena_zero(k->arena, trees, sizeof *v->marked);
+    v->before = mor_arena_alloc(k->arena, trees * sizeof *v->before);
+    v->after = mor_arena_alloc(k->arena, trees * sizeof *v->after);
+    if (!v->marked || !v->before || !v->after || !mor_trial_begin(k, &v->start)) return false;
+    worst_violation(k->w, contacts, v->before);
+    return true;
+}
+
+/* Mechanisms for which there was a compromise only, and that are no better off by it, stay where they were: they would
+ * be moved to and fro in every step. */
+static mor_code undo_if_vain(mor_step* k, mor_buffer* contacts, const kept* v, mor_detect_again detect,
+                             mor_error* error)
+{
+    const double high = mor_world_potential_energy(k->w);
+    double before = 0.0, after = 0.0;
+    worst_violation(k->w, contacts, v->after);
+    for (int t = 0; t < k->w->tree_count; t++) {
+        if (!v->marked[t]) continue;
+        before = mor_max(before, v->before[t]);
+        after = mor_max(after, v->after[t]);
+    }
+    if (!(after > PROGRESS * before)) return MOR_OK;
+    for (int t = 0; t < k->w->tree_count; t++)
+        if (v->marked[t]) mor_trial_end_tree(k->w, &v->start, t);
+    k->projection_work += mor_world_potential_energy(k->w) - high;
+    return detect(k, contacts, error);
+}
+
 mor_code mor_project_positions(mor_step* k, mor_buffer* contacts, int passes, mor_detect_again detect,
                                const mor_projection_observer* observer, mor_error* error)
 {
@@ -251,16 +353,19 @@ mor_code mor_project_positions(mor_step* k, mor_buffer* contacts, int passes, mo
     double least = INFINITY;
     int idle = 0;
     bool rocks = false;
+    kept v = { 0 };
     for (int i = 0; i < passes && !code && idle < IDLE; i++) {
         bool open = i > 0 && k->w->joints.count > 0 && mor_world_joint_error(k->w) > JOINT; /* moved, but not closed */
-        double worst = worst_violation(k->w, contacts);
+        double worst = worst_violation(k->w, contacts, NULL);
         if (!open && !(worst > 1.0)) break;
+        if (i == 0 && !keep_start(k, contacts, &v)) return MOR_SYSTEM;
         idle = worst > 1.0 && !(worst < PROGRESS * least) ? idle + 1 : 0;
         least = mor_min(least, worst);
         if (idle == ROCKING && !rocks) rocks = true, idle = 0, least = INFINITY;
-        code = pass(k, contacts, rocks, observer);
+        code = pass(k, contacts, rocks, v.marked, observer);
         if (!code) code = detect(k, contacts, error);
     }
-    if (code || k->w->joints.count == 0 || !k->projected) return code;
-    return close_again(k, contacts, detect, error);
+    if (!code && v.marked && k->projected) code = close_again(k, contacts, detect, error);
+    if (!code && v.marked && k->projected) code = undo_if_vain(k, contacts, &v, detect, error);
+    return code;
 }
