@@ -7,8 +7,9 @@
  * velocities of each body), M^-1 G and the blocks of W with the joints on the same bodies. Joints that are connected by
  * bodies form a linkage: each is corrected, or left alone, by its own error.
  *
- * W is factored with a shift as in equations.c, and the rows are looked at after each solve: the rounds end when they
- * hold to ACCURACY of what they were off, or get no better (redundant rows that contradict each other).
+ * W is factored with a shift as in equations.c, none for trees of bodies, and the rows are looked at after each solve:
+ * the rounds end when they hold to ACCURACY of what they were off, or get no better (redundant rows that contradict
+ * each other).
  *
  * Cost: O(fill of W), linear for trees; no memory but the arena's. */
 #include "formulation/linkage.h"
@@ -48,6 +49,7 @@ typedef struct jointed {
 typedef struct linkage {
     double before, enough; /* largest row before the last correction; that needs no more */
     double left;
+    int bodies, inner, ground; /* how many; joints between two of them; joints to what nothing moves */
     bool done;
 } linkage;
 
@@ -59,7 +61,7 @@ typedef struct work {
     linkage* linkages;
     int *next, *dims;
     int joint_count, body_count, linkage_count, row_count;
-    double *nu, *last, *u, *shift; /* velocities now, before the last correction; rows; e diag(W) */
+    double *nu, *last, *u; /* velocities now, before the last correction; rows */
     mor_block_cholesky* factor;
 } work;
 
@@ -130,10 +132,13 @@ static bool label(work* k)
         int root = mor_sets_root(parent, b);
         if (root == b) k->linkages[k->linkage_count] = (linkage){ .before = INFINITY };
         number[b] = root == b ? k->linkage_count++ : number[root];
+        k->linkages[number[b]].bodies++;
     }
     for (int i = 0; i < k->joint_count; i++) {
         joint_rows* j = &k->joints[i];
         j->linkage = number[j->body[j->body[0] >= 0 ? 0 : 1]];
+        linkage* l = &k->linkages[j->linkage];
+        ++*(j->body[0] >= 0 && j->body[1] >= 0 ? &l->inner : &l->ground);
     }
     return true;
 }
@@ -207,6 +212,9 @@ static bool write_rows(work* k, joint_rows* j)
     return true;
 }
 
+/* A tree of bodies, on the ground at most once: no joint depends on others. */
+MOR_ALWAYS_INLINE bool is_open(const linkage* l) { return l->inner < l->bodies && l->ground <= 1; }
+
 /* The blocks of W on the diagonal, with the shift, and of joints that share a body. */
 MOR_ALWAYS_INLINE bool couple_body(work* k)
 {
@@ -232,11 +240,8 @@ MOR_ALWAYS_INLINE bool couple_body(work* k)
             k->next[2 * a + side] = at->first;
             at->first = 2 * a + side;
         }
-        for (int d = 0; d < n; d++) {
-            double* shift = &k->shift[A->row + d];
-            *shift = own[d * n + d] > 0.0 ? SHIFT * own[d * n + d] : 1.0;
-            own[d * n + d] += *shift;
-        }
+        const double e = is_open(&k->linkages[A->linkage]) ? 0.0 : SHIFT;
+        for (int d = 0; d < n; d++) own[d * n + d] += own[d * n + d] > 0.0 ? e * own[d * n + d] : 1.0;
     }
     return true;
 }
@@ -246,14 +251,12 @@ MOR_WIDE(static, bool, couple, (work * k), (k))
 static bool make(work* k)
 {
     double* numbers = mor_arena_take(k->arena, 24 * (size_t)k->row_count * sizeof *numbers);
-    double* vectors =
-        mor_arena_take(k->arena, (12 * (size_t)k->body_count + 2 * (size_t)k->row_count) * sizeof(double));
+    double* vectors = mor_arena_take(k->arena, (12 * (size_t)k->body_count + (size_t)k->row_count) * sizeof(double));
     k->factor = mor_block_cholesky_create(k->joint_count, k->dims, k->arena);
     if (!numbers || !vectors || !k->factor) return false;
     k->nu = vectors;
     k->last = k->nu + 6 * (size_t)k->body_count;
     k->u = k->last + 6 * (size_t)k->body_count;
-    k->shift = k->u + k->row_count;
     for (int b = 0; b < k->body_count; b++) look_at_body(k, b);
     for (int i = 0; i < k->joint_count; i++) {
         joint_rows* j = &k->joints[i];
@@ -341,7 +344,7 @@ static bool go_on(const work* k, int round)
     return any;
 }
 
-/* p of (W + e D) p = -u, in u; and, after the first solve, for what the shift left of it. */
+/* p of (W + e D) p = -u, in u. */
 static void solve(const work* k)
 {
     for (int i = 0; i < k->joint_count; i++) {

@@ -46,12 +46,14 @@ static mor_row_block* begin(collector* c, mor_block_kind kind, int dim, int tree
     *b = (mor_row_block){ .kind = kind, .dim = dim, .tree = { tree_a, tree_b, tree_c }, .joint = -1, .gap = NAN };
     for (int i = 0; i < 3; i++) {
         if (b->tree[i] < 0) continue;
-        b->J[i] = mor_arena_zero(c->step->arena, (size_t)(dim * c->w->trees[b->tree[i]].dof), sizeof(double));
+        const size_t bytes = (size_t)(dim * c->w->trees[b->tree[i]].dof) * sizeof(double);
+        b->J[i] = mor_arena_take(c->step->arena, bytes);
         if (!b->J[i]) {
             c->failed = true;
             c->count--;
             return NULL;
         }
+        if (c->w->trees[b->tree[i]].kind != &mor_tree_free) memset(b->J[i], 0, bytes); /* of those all are written */
     }
     return b;
 }

@@ -40,21 +40,23 @@ struct mor_block_cholesky {
     mor_arena* arena;
 };
 
+enum { FEW_EDGES = 4 }; /* that a node has room for from the start */
+
 mor_block_cholesky* mor_block_cholesky_create(int count, const int* dims, mor_arena* arena)
 {
     mor_block_cholesky* c = mor_arena_zero(arena, 1, sizeof *c);
     if (!c) return NULL;
     c->count = count;
     c->arena = arena;
-    c->nodes = mor_arena_zero(arena, (size_t)count + 1, sizeof *c->nodes);
-    c->order = mor_arena_take(arena, ((size_t)count + 1) * sizeof *c->order);
-    c->bucket = mor_arena_take(arena, ((size_t)count + 1) * sizeof *c->bucket);
-    c->last = mor_arena_take(arena, ((size_t)count + 1) * sizeof *c->last);
-    c->mark = mor_arena_take(arena, ((size_t)count + 1) * sizeof *c->mark);
-    if (!c->nodes || !c->order || !c->bucket || !c->last || !c->mark) return NULL;
+    c->nodes = mor_arena_take(arena, ((size_t)count + 1) * sizeof *c->nodes);
+    edge* edges = mor_arena_take(arena, (size_t)count * FEW_EDGES * sizeof *edges);
+    int* lists = mor_arena_take(arena, 4 * ((size_t)count + 1) * sizeof *lists);
+    if (!c->nodes || !edges || !lists) return NULL;
+    c->order = lists, c->bucket = lists + (count + 1), c->last = lists + 2 * (count + 1),
+    c->mark = lists + 3 * (count + 1);
     for (int i = 0; i < count; i++) {
-        c->nodes[i].dim = dims[i];
-        c->nodes[i].offset = c->size;
+        c->nodes[i] = (node){ .dim = dims[i], .offset = c->size, .capacity = FEW_EDGES, .edges = edges };
+        edges += FEW_EDGES;
         c->size += dims[i];
         c->mark[i] = c->bucket[i] = -1;
     }
@@ -66,10 +68,10 @@ static bool add_edge(mor_block_cholesky* c, int from, int to, double* block, boo
 {
     node* n = &c->nodes[from];
     if (n->degree == n->capacity) {
-        int capacity = n->capacity ? 2 * n->capacity : 4;
+        int capacity = 2 * n->capacity;
         edge* larger = mor_arena_take(c->arena, (size_t)capacity * sizeof *larger);
         if (!larger) return false;
-        if (n->degree) memcpy(larger, n->edges, (size_t)n->degree * sizeof *larger);
+        memcpy(larger, n->edges, (size_t)n->degree * sizeof *larger);
         n->edges = larger;
         n->capacity = capacity;
     }

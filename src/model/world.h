@@ -180,6 +180,10 @@ typedef struct mor_joint_look {
 /* Contacts at rest kept it open in the last step, by less than is tolerated (step/stabilise.c). */
 #define MOR_JOINT_STUCK INFINITY
 
+enum {
+    MOR_JOINT_ORDERS = 6
+}; /* of the differences that are kept: they foretell a correction (formulation/springs.c) */
+
 /* A joint between two bodies in maximal coordinates; also closes loops between links of robots. */
 typedef struct mor_joint {
     mor_joint_def def;
@@ -188,12 +192,14 @@ typedef struct mor_joint {
     double coordinate;    /* of one-dof joints: angle (unwound) or distance */
     double memory[10];    /* impulses of the last step: rows, then limit, motor, friction, spring */
     double correction[6]; /* m/s: what the stabilisation added to the last step's motion (step/stabilise.c) */
-    double before[2][6];  /* those of the two steps before it; before[0][0] may be MOR_JOINT_STUCK */
-    int spring;           /* the tree that stands for its spring and damper, -1: none */
-    bool apart;           /* it cannot be closed together with others (step/close_joints.c) */
-    bool held;            /* of drafts: its island is `wide` in this step (formulation/wide.c) */
-    bool articulated;     /* a tree of links holds it: no equations, only motor and spring (articulate.c) */
-    mor_joint_look look;  /* of drafts only */
+    /* backward differences, of order 0 and more, of the corrections up to that of the step before; [0][0] may be
+     * MOR_JOINT_STUCK */
+    double differences[MOR_JOINT_ORDERS][6];
+    int spring;          /* the tree that stands for its spring and damper, -1: none */
+    bool apart;          /* it cannot be closed together with others (step/close_joints.c) */
+    bool held;           /* of drafts: its island is `wide` in this step (formulation/wide.c) */
+    bool articulated;    /* a tree of links holds it: no equations, only motor and spring (articulate.c) */
+    mor_joint_look look; /* of drafts only */
 } mor_joint;
 
 /* Links of a robot that may touch each other, in either coordinates. */
@@ -280,11 +286,12 @@ struct mor_world {
     mor_buffer joints;         /* mor_joint */
     struct mor_stored* stored; /* a world made from a frame (model/stored.h), else NULL */
     double start_depth,
-        start_work;       /* what the scene overlapped before the first step [m], and what undoing it took [J] */
-    uint32_t kinds_seen;  /* revision + 1 of the world whose bodies `kinematic` speaks of; 0: none */
-    bool kinematic;       /* it has kinematic bodies */
-    uint32_t joints_seen; /* revision + 1 of the world whose joints were looked at (step/close_joints.c); 0: never */
-    double joint_error;   /* largest |phi| at the end of the last step [m, rad] */
+        start_work;          /* what the scene overlapped before the first step [m], and what undoing it took [J] */
+    uint32_t kinds_seen;     /* revision + 1 of the world whose bodies the next two speak of; 0: none */
+    bool kinematic;          /* it has kinematic bodies */
+    double smallest_jointed; /* mor_joint_smallest */
+    uint32_t joints_seen;    /* revision + 1 of the world whose joints were looked at (step/close_joints.c); 0: never */
+    double joint_error;      /* largest |phi| at the end of the last step [m, rad] */
 
     mor_material* materials;
     int material_count, material_capacity;

@@ -115,7 +115,7 @@ static void copy_joint(const mor_joint* from, mor_joint* to)
     to->held = false;
     memcpy(to->memory, from->memory, sizeof to->memory);
     memcpy(to->correction, from->correction, sizeof to->correction);
-    memcpy(to->before, from->before, sizeof to->before);
+    memcpy(to->differences, from->differences, sizeof to->differences);
 }
 
 /* Bodies, trees and joints as they are, after a change of the world or in another one. */
