@@ -87,8 +87,8 @@ typedef struct mor_tree_kind {
     const char* name;
     int dof; /* 0: the tree's own */
     /* nu at the start, nu_free, mass block and inverse (row-major) for a step h under gravity and
-     * the applied forces. May store midpoint data in the body for `advance`. A kind with `respond` leaves
-     * mass and inverse alone. */
+     * the applied forces. May store midpoint data in the body for `advance`. A kind with `fill` may need the mass block
+     * itself: it goes to `mass` or, if that is NULL, to memory of the tree; the inverse is left alone. */
     void (*prepare)(mor_world* world, const mor_tree* tree, double* nu, double* nu_free, double* mass,
                     double* mass_inverse);
     /* coefficients c such that c . nu = direction . velocity of the body's material point at r from
@@ -103,8 +103,11 @@ typedef struct mor_tree_kind {
     void (*correct)(mor_world* world, const mor_tree* tree, const double* delta, bool velocity);
     /* out = c' M^-1; NULL: by the inverse block */
     void (*respond)(const mor_tree* tree, const double* c, double* out);
-    /* mass block and, if not NULL, its inverse, for trees with constraints; NULL: `prepare` wrote them */
-    void (*fill)(mor_world* world, const mor_tree* tree, double* mass, double* mass_inverse);
+    /* mass block and, if not NULL, its inverse, for trees with constraints; NULL: `prepare` wrote them. Returns where
+     * the block is: in `mass`, or where `prepare` left it, which stays until the tree is prepared so again; NULL:
+     * nowhere. `prepared`: what that was given. */
+    const double* (*fill)(mor_world* world, const mor_tree* tree, const double* prepared, double* mass,
+                          double* inverse);
     /* acceleration, at constant nu, of the velocity of the body's point at r from the centre of mass whose part `arm`
      * keeps its direction instead of turning with the body (round shapes) */
     mor_vec3 (*acceleration)(const mor_tree* tree, const mor_body* body, mor_vec3 r, mor_vec3 arm);
@@ -393,8 +396,9 @@ void mor_robot_free(mor_world* world, mor_robot* robot);
 mor_robot* mor_robot_twin(const mor_robot* robot);
 /* State, forces, remembered impulses and kinematics, from a robot to its twin or back. */
 void mor_robot_copy(const mor_robot* from, mor_robot* to);
-/* What a step changes of it: motion, kinematics, remembered impulses. */
-void mor_robot_copy_motion(const mor_robot* from, mor_robot* to);
+/* What a step changes of it: motion, kinematics, remembered impulses. `hand`: `from` looks at the kinematics of `to`
+ * from then on, which saves a copy (mor_robot_hand_state). */
+void mor_robot_give_motion(mor_robot* from, mor_robot* to, bool hand);
 /* As mor_world_add_robot, but its links are bodies that are there already: link -> slot, -1 for a link without a body.
  * The link of a body has its axes and any origin. Their own trees are left to the caller. */
 int mor_world_adopt_robot(mor_world* world, const mor_robot_def* def, const int* bodies, mor_error* error);
