@@ -33,6 +33,7 @@ enum { ROUNDS = 30 };
 typedef struct joint_rows {
     int dim, row, linkage;
     int body[2];              /* among the bodies here; -1: one that nothing moves, or none */
+    mor_joint_look* look;     /* that of the joint, which keeps G' for the next step */
     const mor_joint_row* own; /* directions and points */
     double *J[2], *Y[2];      /* G' and M^-1 G of a body, dim x 6 */
     double drift[6];          /* m/s: what bodies do that nothing moves */
@@ -99,6 +100,7 @@ static bool collect(work* k)
         j->dim = mor_joint_equations_kept(w, &joints[i], &j->own);
         if (j->dim == 0) continue;
         j->row = k->row_count;
+        j->look = &joints[i].look;
         for (int side = 0; side < 2; side++) {
             j->body[side] = find_body(k, at, joints[i].body[side]);
             if (j->body[side] == -2) return false;
@@ -200,16 +202,15 @@ MOR_WIDE_VOID(static, write_side, (const joint_rows* j, int side, const jointed*
 /* False: a row in which nothing moves. */
 static bool write_rows(work* k, joint_rows* j)
 {
-    double size[6] = { 0 }, longest = 0.0;
+    double size[6] = { 0 }, longest = 0.0, least = INFINITY;
     for (int side = 0; side < 2; side++) {
         if (j->body[side] < 0) continue;
         const jointed* at = &k->bodies[j->body[side]];
         write_side(j, side, at, k->w->bodies[k->w->trees[at->tree].body].x, size);
     }
-    for (int d = 0; d < j->dim; d++) longest = mor_max(longest, size[d]);
-    for (int d = 0; d < j->dim; d++)
-        if (!(size[d] > ROW_NULL * longest)) return false;
-    return true;
+    for (int d = 0; d < j->dim; d++) longest = mor_max(longest, size[d]), least = mor_min(least, size[d]);
+    j->look->filled = least > 2.0 * MOR_ROW_NULL * MOR_ROW_NULL * longest;
+    return least > ROW_NULL * longest;
 }
 
 /* A tree of bodies, on the ground at most once: no joint depends on others. */
@@ -226,7 +227,11 @@ MOR_ALWAYS_INLINE bool couple_body(work* k)
         for (int side = 0; side < 2; side++) {
             if (A->body[side] < 0) continue;
             jointed* at = &k->bodies[A->body[side]];
-            mor_gram(n, n, 6, A->J[side], A->Y[side], own);
+            if (n == 3) mor_gram(3, 3, 6, A->J[side], A->Y[side], own);
+            else
+#pragma GCC unroll 6
+                for (int d = 0; d < n; d++) /* the factor reads the lower triangle */
+                    mor_rows_six(d + 1, A->Y[side], A->J[side] + 6 * d, own + d * n);
             for (int e = at->first; e >= 0; e = k->next[e]) {
                 const joint_rows* B = &k->joints[e >> 1];
                 double* W = mor_block_cholesky_at(k->factor, e >> 1, a);
@@ -250,7 +255,7 @@ MOR_WIDE(static, bool, couple, (work * k), (k))
 
 static bool make(work* k)
 {
-    double* numbers = mor_arena_take(k->arena, 24 * (size_t)k->row_count * sizeof *numbers);
+    double* numbers = mor_arena_take(k->arena, 12 * (size_t)k->row_count * sizeof *numbers);
     double* vectors = mor_arena_take(k->arena, (12 * (size_t)k->body_count + (size_t)k->row_count) * sizeof(double));
     k->factor = mor_block_cholesky_create(k->joint_count, k->dims, k->arena);
     if (!numbers || !vectors || !k->factor) return false;
@@ -261,7 +266,7 @@ static bool make(work* k)
     for (int i = 0; i < k->joint_count; i++) {
         joint_rows* j = &k->joints[i];
         for (int side = 0; side < 2; side++) {
-            j->J[side] = numbers, numbers += 6 * j->dim;
+            j->J[side] = j->look->J[side];
             j->Y[side] = numbers, numbers += 6 * j->dim;
         }
         if (!write_rows(k, j)) return false;

@@ -23,8 +23,6 @@
 
 #include <string.h>
 
-#define ROW_NULL 1e-7 /* rows shorter than this times the longest of their joint are left out */
-
 /* Corrections of joints fade: what redundant rows cannot agree on would pile up. */
 #define FADING 0.9
 
@@ -248,11 +246,17 @@ static bool joins_free_bodies(const mor_world* w, const mor_joint* j)
 /* All rows at once of such a joint, as most are. True: none of them is to be left out. */
 static bool fill_free(const mor_world* w, const mor_joint* j, mor_row_block* b, int n, const mor_joint_row* rows)
 {
+    const mor_joint_look* look = &j->look;
     double size[6] = { 0 }, least = INFINITY, largest = 0.0;
+    if (look->filled && n == look->count) { /* the velocities of the last step were fitted to the same rows */
+        for (int side = 0, at = 0; side < 2; side++)
+            if (j->body[side] >= 0) memcpy(b->J[at++], look->J[side], 6 * (size_t)n * sizeof(double));
+        return true;
+    }
     for (int side = 0, at = 0; side < 2; side++)
         if (j->body[side] >= 0) free_side(n, rows, w->bodies[j->body[side]].x, side ? -1.0 : 1.0, b->J[at++], size);
     for (int k = 0; k < n; k++) least = mor_min(least, size[k]), largest = mor_max(largest, size[k]);
-    return least > 2.0 * ROW_NULL * ROW_NULL * largest;
+    return least > 2.0 * MOR_ROW_NULL * MOR_ROW_NULL * largest;
 }
 
 /* A block on the bodies of a joint, and on one more tree unless it is -1. */
@@ -326,7 +330,7 @@ static void leave_out(const mor_world* w, mor_row_block* b)
     }
     int dim = 0;
     for (int k = 0; k < b->dim; k++) {
-        if (!(size[k] > ROW_NULL * ROW_NULL * largest)) continue;
+        if (!(size[k] > MOR_ROW_NULL * MOR_ROW_NULL * largest)) continue;
         for (int i = 0; i < 3 && b->tree[i] >= 0 && dim < k; i++) {
             int dof = w->trees[b->tree[i]].dof;
             memcpy(b->J[i] + dim * dof, b->J[i] + k * dof, (size_t)dof * sizeof(double));

@@ -178,7 +178,12 @@ typedef struct mor_joint_look {
     mor_pose at[2];
     mor_joint_row rows[6];
     mor_joint_axes axes; /* of joints with a free coordinate */
+    bool filled;         /* J has the coefficients of the rows, and none is to be left out (formulation/rows.c) */
+    double J[2][36];     /* of both sides, where they are free bodies: rows of six */
 } mor_joint_look;
+
+/* Rows of a joint shorter than this times the longest are left out. */
+#define MOR_ROW_NULL 1e-7
 
 /* Contacts at rest kept it open in the last step, by less than is tolerated (step/stabilise.c). */
 #define MOR_JOINT_STUCK INFINITY

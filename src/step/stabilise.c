@@ -215,13 +215,14 @@ static double add_violation(mor_world* w, mor_island* island)
 /* The differences with the correction of the last step. */
 static void note_correction(mor_joint* j)
 {
-    double now[6], next[6];
-    memcpy(now, j->correction, sizeof now);
-    for (int order = 0; order < MOR_JOINT_ORDERS; order++) {
-        for (int k = 0; k < 6; k++) next[k] = now[k] - j->differences[order][k];
-        memcpy(j->differences[order], now, sizeof now);
-        memcpy(now, next, sizeof now);
-    }
+    mor_two now[3] = { MOR_TWO_AT(j->correction), MOR_TWO_AT(j->correction + 2), MOR_TWO_AT(j->correction + 4) };
+    for (int order = 0; order < MOR_JOINT_ORDERS; order++)
+        for (int k = 0; k < 3; k++) {
+            double* at = j->differences[order] + 2 * k;
+            const mor_two before = MOR_TWO_AT(at);
+            MOR_TWO_TO(at) = now[k];
+            now[k] -= before;
+        }
 }
 
 /* Begins the sums of an island's joints with what is in the rows already; or takes that out of the rows. */
