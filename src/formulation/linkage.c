@@ -20,6 +20,7 @@
 #include "linalg/block_cholesky.h"
 #include "linalg/rows.h"
 #include "model/joints.h"
+#include "model/turned.h"
 
 #include <string.h>
 
@@ -42,9 +43,9 @@ typedef struct joint_rows {
 /* A free body with joints. */
 typedef struct jointed {
     int tree;
-    int first;       /* its first joint, joint << 1 | side; then next[] */
-    double mass;     /* 1/m */
-    mor_mat3 turned; /* I^-1 in the world */
+    int first;             /* its first joint, joint << 1 | side; then next[] */
+    double mass;           /* 1/m */
+    mor_three_rows turned; /* I^-1 in the world */
 } jointed;
 
 typedef struct linkage {
@@ -147,34 +148,26 @@ static bool label(work* k)
 
 /* ------------------------------------------------------------------------------------ numbers */
 
-static void look_at_body(work* k, int number)
+MOR_ALWAYS_INLINE void look_at_body_body(work* k, int number)
 {
     jointed* at = &k->bodies[number];
     const mor_body* b = &k->w->bodies[k->w->trees[at->tree].body];
     mor_mat3 R = mor_quat_matrix(b->q);
     at->mass = 1.0 / b->mass.mass;
-    at->turned = mor_mat3_rotate(&R, &b->inertia_inverse);
+    at->turned = mor_turned_rows(&R, &b->inertia_inverse);
     double* nu = k->nu + 6 * number;
     nu[0] = b->v.x, nu[1] = b->v.y, nu[2] = b->v.z, nu[3] = b->w.x, nu[4] = b->w.y, nu[5] = b->w.z;
 }
 
-#define THREE(v) ((mor_four){ (v).x, (v).y, (v).z, 0.0 })
-#define ALL(x) ((mor_four){ x, x, x, x })
+MOR_WIDE_VOID(static, look_at_body, (work * k, int number), (k, number))
 
-MOR_ALWAYS_INLINE void put_three(const mor_four* v, double* to)
-{
-    MOR_TWO_TO(to) = __builtin_shufflevector(*v, *v, 0, 1);
-    to[2] = (*v)[2];
-}
+#define THREE(v) ((mor_four){ (v).x, (v).y, (v).z, 0.0 })
 
 /* G' and M^-1 G of a joint on the body of one side, which is at x; adds the squares of the rows to size. */
 MOR_ALWAYS_INLINE void write_side_body(const joint_rows* j, int side, const jointed* at, mor_vec3 x, double* size)
 {
-    const mor_mat3* I = &at->turned;
-    const mor_four first = { I->m[0][0], I->m[1][0], I->m[2][0], 0.0 },
-                   second = { I->m[0][1], I->m[1][1], I->m[2][1], 0.0 },
-                   third = { I->m[0][2], I->m[1][2], I->m[2][2], 0.0 }, here = THREE(x), sign = ALL(side ? -1.0 : 1.0),
-                   none = ALL(0.0), mass = ALL(at->mass);
+    const mor_four first = at->turned.x, second = at->turned.y, third = at->turned.z, here = THREE(x),
+                   sign = MOR_ALL(side ? -1.0 : 1.0), none = MOR_ALL(0.0), mass = MOR_ALL(at->mass);
     double *J = j->J[side], *Y = j->Y[side];
     for (int d = 0; d < j->dim; d++, J += 6, Y += 6) {
         const mor_joint_row* row = &j->own[d];
@@ -186,11 +179,11 @@ MOR_ALWAYS_INLINE void write_side_body(const joint_rows* j, int side, const join
             m = __builtin_shufflevector(r, r, 1, 2, 0, 3) * __builtin_shufflevector(e, e, 2, 0, 1, 3) -
                 __builtin_shufflevector(r, r, 2, 0, 1, 3) * __builtin_shufflevector(e, e, 1, 2, 0, 3);
         }
-        const mor_four push = mass * c, turn = first * ALL(m[0]) + second * ALL(m[1]) + third * ALL(m[2]);
-        put_three(&c, J);
-        put_three(&m, J + 3);
-        put_three(&push, Y);
-        put_three(&turn, Y + 3);
+        const mor_four push = mass * c, turn = first * MOR_ALL(m[0]) + second * MOR_ALL(m[1]) + third * MOR_ALL(m[2]);
+        mor_put_three(&c, J);
+        mor_put_three(&m, J + 3);
+        mor_put_three(&push, Y);
+        mor_put_three(&turn, Y + 3);
         const mor_four squares = c * c + m * m;
         size[d] += squares[0] + squares[1] + squares[2];
     }
@@ -216,6 +209,21 @@ static bool write_rows(work* k, joint_rows* j)
 /* A tree of bodies, on the ground at most once: no joint depends on others. */
 MOR_ALWAYS_INLINE bool is_open(const linkage* l) { return l->inner < l->bodies && l->ground <= 1; }
 
+/* W += J Y', its lower triangle: the factor reads no more. */
+MOR_ALWAYS_INLINE void add_lower(int n, const double* J, const double* Y, double* W)
+{
+#pragma GCC unroll 6
+    for (int d = 0; d < n; d++) mor_rows_six(d + 1, Y, J + 6 * d, W + d * n);
+}
+
+MOR_ALWAYS_INLINE void add_own(int n, const double* J, const double* Y, double* W)
+{
+    if (n == 3) mor_gram(3, 3, 6, J, Y, W);
+    else if (n == 5) add_lower(5, J, Y, W); /* known sizes: no loops */
+    else if (n == 6) add_lower(6, J, Y, W);
+    else add_lower(n, J, Y, W);
+}
+
 /* The blocks of W on the diagonal, with the shift, and of joints that share a body. */
 MOR_ALWAYS_INLINE bool couple_body(work* k)
 {
@@ -227,11 +235,7 @@ MOR_ALWAYS_INLINE bool couple_body(work* k)
         for (int side = 0; side < 2; side++) {
             if (A->body[side] < 0) continue;
             jointed* at = &k->bodies[A->body[side]];
-            if (n == 3) mor_gram(3, 3, 6, A->J[side], A->Y[side], own);
-            else
-#pragma GCC unroll 6
-                for (int d = 0; d < n; d++) /* the factor reads the lower triangle */
-                    mor_rows_six(d + 1, A->Y[side], A->J[side] + 6 * d, own + d * n);
+            add_own(n, A->J[side], A->Y[side], own);
             for (int e = at->first; e >= 0; e = k->next[e]) {
                 const joint_rows* B = &k->joints[e >> 1];
                 double* W = mor_block_cholesky_at(k->factor, e >> 1, a);
