@@ -21,6 +21,7 @@
 
 #include "base/elementary.h"
 #include "formulation/assemble.h"
+#include "formulation/island_systems.h"
 #include "moreau/state.h"
 #include "step/stabilise.h"
 #include "step/stages.h"
@@ -182,8 +183,9 @@ static void prepare_tree(void* user, mor_world* w, mor_tree* t, mor_span at)
     double* M = mor_arena_alloc(s->arena, (size_t)n * (size_t)n * sizeof *M);
     all->ok = all->ok && M;
     if (!all->ok) return;
-    if (t->kind->fill) t->kind->fill(w, t, M, NULL);
-    else memcpy(M, s->k->mass + s->k->mass_start[index], (size_t)n * (size_t)n * sizeof *M);
+    const double *prepared = mor_prepared_mass(s->k, index), *from = prepared;
+    if (t->kind->fill) from = t->kind->fill(w, t, prepared, M, NULL);
+    if (from != M) memcpy(M, from, (size_t)n * (size_t)n * sizeof *M);
     double *to = s->target + t->offset, *i = s->impulse + t->offset;
     const double* free = s->k->nu_new + t->offset;
     memcpy(to, s->nu + at.nu, (size_t)n * sizeof *to);

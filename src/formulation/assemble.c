@@ -122,6 +122,11 @@ static bool sort_contacts(mor_step* step)
 /* Room for a tree's mass block. */
 static int block_size(const mor_tree* t) { return t->kind->fill && t->dof > MOR_MASS_DOF ? 0 : t->dof * t->dof; }
 
+double* mor_prepared_mass(const mor_step* k, int tree)
+{
+    return k->w->trees[tree].kind->fill && !k->beside ? NULL : k->mass + k->mass_start[tree];
+}
+
 static int contact_tree(const mor_world* w, const mor_contact* c, int side)
 {
     return w->bodies[w->order[c->body[side]]].tree;
@@ -143,7 +148,7 @@ static void mark_touched(const mor_step* k)
 static void prepare_tree(mor_step* k, int tree)
 {
     const mor_tree* t = &k->w->trees[tree];
-    t->kind->prepare(k->w, t, k->nu + t->offset, k->nu_free + t->offset, k->mass + k->mass_start[tree],
+    t->kind->prepare(k->w, t, k->nu + t->offset, k->nu_free + t->offset, mor_prepared_mass(k, tree),
                      k->mass_inverse + k->mass_start[tree]);
     if (k->stout && t->kind == &mor_tree_free)
         mor_stout_mass(k->mass + k->mass_start[tree], k->mass + k->mass_start[tree],

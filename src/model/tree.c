@@ -21,6 +21,7 @@
 #include "base/elementary.h"
 #include "model/support.h"
 #include "model/turn.h"
+#include "model/turned.h"
 #include "model/world.h"
 
 /* ------------------------------------------------------------------------------ particle */
@@ -175,6 +176,24 @@ const mor_tree_kind mor_tree_planar = {
 
 static mor_turning turning(const mor_body* b) { return (mor_turning){ &b->mass.inertia, &b->inertia_inverse }; }
 
+/* Mass block and inverse of a body turned by R; NULL: in its own axes. */
+MOR_ALWAYS_INLINE void write_blocks_body(const mor_body* b, const mor_mat3* R, double* M, double* Mi)
+{
+    const double m = b->mass.mass, inverse = 1.0 / m;
+    for (int block = 0; block < 2; block++) {
+        const mor_mat3* A = block ? &b->inertia_inverse : &b->mass.inertia;
+        double *to = block ? Mi : M, mass = block ? inverse : m;
+        const mor_three_rows rows = R ? mor_turned_rows(R, A) : mor_rows_of(A);
+        for (int i = 0; i < 36; i += 4) MOR_FOUR_TO(to + i) = MOR_ALL(0.0);
+        for (int i = 0; i < 3; i++) to[7 * i] = mass;
+        mor_put_three(&rows.x, to + 21);
+        mor_put_three(&rows.y, to + 27);
+        mor_put_three(&rows.z, to + 33);
+    }
+}
+
+MOR_WIDE_VOID(static, write_blocks, (const mor_body* b, const mor_mat3* R, double* M, double* Mi), (b, R, M, Mi))
+
 static void free_prepare(mor_world* world, const mor_tree* t, double* nu, double* nu_free, double* M, double* Mi)
 {
     mor_body* b = &world->bodies[t->body];
@@ -182,28 +201,20 @@ static void free_prepare(mor_world* world, const mor_tree* t, double* nu, double
     double h = world->h;
     double m = b->mass.mass;
     mor_vec3 L = mor_madd(b->L, h, b->torque), w = b->w;
-    mor_mat3 I = b->mass.inertia, Ii = b->inertia_inverse;
     if (b->struck) mor_turn_energy(turning(b), b->q, L, &w);
     else b->q_free = mor_turn_free(turning(b), b->q, L, h, b->w, &w);
-    if (!mor_turns_alike(turning(b))) { /* at the middle of the turn */
-        mor_quat half = mor_quat_exp(mor_scale(0.5 * h, w));
-        mor_mat3 R = mor_quat_matrix(b->struck ? b->q : mor_quat_normalize(mor_quat_mul(half, b->q)));
-        I = mor_mat3_rotate(&R, &b->mass.inertia), Ii = mor_mat3_rotate(&R, &b->inertia_inverse);
-    }
     nu[0] = b->v.x, nu[1] = b->v.y, nu[2] = b->v.z;
     nu[3] = b->w.x, nu[4] = b->w.y, nu[5] = b->w.z;
     nu_free[0] = b->v.x + h * (g.x + b->force.x / m);
     nu_free[1] = b->v.y + h * (g.y + b->force.y / m);
     nu_free[2] = b->v.z + h * (g.z + b->force.z / m);
     nu_free[3] = w.x, nu_free[4] = w.y, nu_free[5] = w.z;
-    for (int i = 0; i < 36; i++) M[i] = Mi[i] = 0.0;
-    for (int i = 0; i < 3; i++) {
-        M[7 * i] = m;
-        Mi[7 * i] = 1.0 / m;
-        for (int j = 0; j < 3; j++) {
-            M[6 * (i + 3) + j + 3] = I.m[i][j];
-            Mi[6 * (i + 3) + j + 3] = Ii.m[i][j];
-        }
+    if (mor_turns_alike(turning(b))) {
+        write_blocks(b, NULL, M, Mi);
+    } else { /* at the middle of the turn */
+        mor_quat half = mor_quat_exp(mor_scale(0.5 * h, w));
+        mor_mat3 R = mor_quat_matrix(b->struck ? b->q : mor_quat_normalize(mor_quat_mul(half, b->q)));
+        write_blocks(b, &R, M, Mi);
     }
     b->L_free = L;
 }

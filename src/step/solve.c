@@ -78,7 +78,7 @@ static void solve_with(const mor_step* k, mor_island* island, const mor_solver* 
     if (!island->equations && w->options.stabilisation == MOR_STABILISE_IMPULSE && s->contact_count == 0 &&
         w->formulation->produces & (MOR_STEP_PYRAMID | MOR_STEP_CONE)) {
         mor_step_form form = mor_system_form(s);
-        if (mor_equations_only(&form)) island->equations = mor_equations_factor(&form, arena);
+        if (mor_equations_only(&form)) island->equations = mor_equations_factor(&form, island->free_bodies, arena);
         if (island->equations && strcmp(solver->name, "auto") == 0) /* it would take the answer as it is */
             mor_equations_accept(island->equations, mor_min(EXACT, w->solver_options.tol));
     }
