@@ -95,8 +95,9 @@ static int points_that_act(const mor_scan* k, const mor_near_pair* pair, const m
         double least_fall = w->h * w->h * fabs(mor_dot(w->gravity, points[i].normal));
         if (!swept || points[i].gap < epsilon + pair->motion - fall + least_fall) points[near++] = points[i];
     }
-    mor_contact meet = { .restitution = 0.0 };
     const bool balls = ga->kind == MOR_SPHERE && gb->kind == MOR_SPHERE;
+    mor_contact meet; /* its materials */
+    meet.restitution = meet.friction = 0.0;
     if (k->bounces || balls) mor_world_combine(w, pair->a, pair->shape_a, pair->b, pair->shape_b, &meet);
     mor_sweep s = { test,
                     swap,
@@ -230,22 +231,14 @@ static void keep_pair(mor_scan* k, int u, int i, int j, int first, double deepes
 static void add_point(mor_scan* k, const mor_near_pair* pair, const mor_point* p, int first)
 {
     mor_buffer* list = k->found->contacts;
-    if (list->count == first) {
-        mor_contact c = { .point = { p->on_a, p->on_b },
-                          .normal = p->normal,
-                          .gap = p->gap,
-                          .feature = p->feature,
-                          .group = p->group,
-                          .plane = p->plane };
-        k->code = mor_near_pair_contact(k->found, pair, &c);
-        return;
-    }
+    const bool known = list->count > first;
     mor_contact* c = mor_found_next(k->found);
     if (!c) {
         k->code = MOR_SYSTEM;
         return;
     }
-    *c = ((const mor_contact*)list->data)[first];
+    if (known) *c = ((const mor_contact*)list->data)[first];
+    else mor_pair_contact(k->w, pair, c);
     c->point[0] = p->on_a, c->point[1] = p->on_b;
     c->normal = p->normal;
     c->gap = p->gap;

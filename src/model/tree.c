@@ -175,6 +175,28 @@ const mor_tree_kind mor_tree_planar = {
 
 static mor_turning turning(const mor_body* b) { return (mor_turning){ &b->mass.inertia, &b->inertia_inverse }; }
 
+/* diag(m, I) and its inverse */
+static void free_blocks(double m, const mor_mat3* I, const mor_mat3* Ii, double* M, double* Mi)
+{
+    for (int i = 0; i < 36; i++) M[i] = Mi[i] = 0.0;
+    for (int i = 0; i < 3; i++) {
+        M[7 * i] = m;
+        Mi[7 * i] = 1.0 / m;
+        for (int j = 0; j < 3; j++) {
+            M[6 * (i + 3) + j + 3] = I->m[i][j];
+            Mi[6 * (i + 3) + j + 3] = Ii->m[i][j];
+        }
+    }
+}
+
+bool mor_free_mass_stays(const mor_world* world, const mor_tree* t, double* M, double* Mi)
+{
+    const mor_body* b = t->kind == &mor_tree_free ? &world->bodies[t->body] : NULL;
+    if (!b || !mor_turns_alike(turning(b))) return false;
+    if (M) free_blocks(b->mass.mass, &b->mass.inertia, &b->inertia_inverse, M, Mi);
+    return true;
+}
+
 static void free_prepare(mor_world* world, const mor_tree* t, double* nu, double* nu_free, double* M, double* Mi)
 {
     mor_body* b = &world->bodies[t->body];
@@ -182,13 +204,13 @@ static void free_prepare(mor_world* world, const mor_tree* t, double* nu, double
     double h = world->h;
     double m = b->mass.mass;
     mor_vec3 L = mor_madd(b->L, h, b->torque), w = b->w;
-    mor_mat3 I = b->mass.inertia, Ii = b->inertia_inverse;
     if (b->struck) mor_turn_energy(turning(b), b->q, L, &w);
     else b->q_free = mor_turn_free(turning(b), b->q, L, h, b->w, &w);
-    if (!mor_turns_alike(turning(b))) { /* at the middle of the turn */
+    if (M && !mor_free_mass_stays(world, t, M, Mi)) { /* at the middle of the turn */
         mor_quat half = mor_quat_exp(mor_scale(0.5 * h, w));
         mor_mat3 R = mor_quat_matrix(b->struck ? b->q : mor_quat_normalize(mor_quat_mul(half, b->q)));
-        I = mor_mat3_rotate(&R, &b->mass.inertia), Ii = mor_mat3_rotate(&R, &b->inertia_inverse);
+        mor_mat3 I = mor_mat3_rotate(&R, &b->mass.inertia), Ii = mor_mat3_rotate(&R, &b->inertia_inverse);
+        free_blocks(m, &I, &Ii, M, Mi);
     }
     nu[0] = b->v.x, nu[1] = b->v.y, nu[2] = b->v.z;
     nu[3] = b->w.x, nu[4] = b->w.y, nu[5] = b->w.z;
@@ -196,15 +218,6 @@ static void free_prepare(mor_world* world, const mor_tree* t, double* nu, double
     nu_free[1] = b->v.y + h * (g.y + b->force.y / m);
     nu_free[2] = b->v.z + h * (g.z + b->force.z / m);
     nu_free[3] = w.x, nu_free[4] = w.y, nu_free[5] = w.z;
-    for (int i = 0; i < 36; i++) M[i] = Mi[i] = 0.0;
-    for (int i = 0; i < 3; i++) {
-        M[7 * i] = m;
-        Mi[7 * i] = 1.0 / m;
-        for (int j = 0; j < 3; j++) {
-            M[6 * (i + 3) + j + 3] = I.m[i][j];
-            Mi[6 * (i + 3) + j + 3] = Ii.m[i][j];
-        }
-    }
     b->L_free = L;
 }
 

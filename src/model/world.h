@@ -88,7 +88,7 @@ typedef struct mor_tree_kind {
     int dof; /* 0: the tree's own */
     /* nu at the start, nu_free, mass block and inverse (row-major) for a step h under gravity and
      * the applied forces. May store midpoint data in the body for `advance`. A kind with `respond` leaves
-     * mass and inverse alone. */
+     * mass and inverse alone. Free bodies may be asked without them (NULL). */
     void (*prepare)(mor_world* world, const mor_tree* tree, double* nu, double* nu_free, double* mass,
                     double* mass_inverse);
     /* coefficients c such that c . nu = direction . velocity of the body's material point at r from
@@ -124,6 +124,10 @@ double mor_tree_move(mor_world* world, const mor_tree* tree, const double* delta
  * (model/tree.c); not if it is `struck` already. */
 bool mor_free_is_struck(const mor_world* world, const mor_tree* tree, const double* nu_free, const double* nu,
                         const double* mass);
+
+/* Does the mass block of this tree stay as it is while the body turns? So it is for free bodies with the same inertia
+ * about all axes, as spheres and cubes. M, M_inverse: written then, unless NULL. */
+bool mor_free_mass_stays(const mor_world* world, const mor_tree* tree, double* M, double* M_inverse);
 
 extern const mor_tree_kind mor_tree_free, mor_tree_planar, mor_tree_particle, mor_tree_robot, mor_tree_spring;
 
