@@ -160,13 +160,12 @@ static bool sort_contacts(mor_step* step)
 /* Room for a tree's mass block. */
 static int block_size(const mor_tree* t) { return t->kind->fill && t->dof > MOR_MASS_DOF ? 0 : t->dof * t->dof; }
 
-/* Is the second tree a free body, too, with the mass and the inertia of the first? */
+/* Of two trees with blocks that stay. */
 static bool same_mass(const mor_world* w, int tree1, int tree2)
 {
-    if (w->trees[tree2].kind != &mor_tree_free) return false;
     const mor_body *a = &w->bodies[w->trees[tree1].body], *b = &w->bodies[w->trees[tree2].body];
-    return a->mass.mass == b->mass.mass && memcmp(&a->mass.inertia, &b->mass.inertia, sizeof a->mass.inertia) == 0 &&
-           memcmp(&a->inertia_inverse, &b->inertia_inverse, sizeof a->inertia_inverse) == 0;
+    return a->mass.mass == b->mass.mass && a->mass.inertia.m[0][0] == b->mass.inertia.m[0][0] &&
+           a->inertia_inverse.m[0][0] == b->inertia_inverse.m[0][0];
 }
 
 static int contact_tree(const mor_world* w, const mor_contact* c, int side)
@@ -211,8 +210,8 @@ static bool place_trees(mor_step* k)
         w->trees[i].share = 1.0;
         w->trees[i].move = NULL;
         dof += w->trees[i].dof;
-        const bool known = one >= 0 && same_mass(w, one, i);
-        k->mass_shared[i] = known || (!k->stout && mor_free_mass_stays(w, &w->trees[i], NULL, NULL));
+        k->mass_shared[i] = !k->stout && mor_free_mass_stays(w, &w->trees[i], NULL, NULL);
+        const bool known = one >= 0 && k->mass_shared[i] && same_mass(w, one, i);
         k->mass_start[i] = known ? k->mass_start[one] : mass;
         if (known) continue;
         mass += block_size(&w->trees[i]);

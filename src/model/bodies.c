@@ -385,8 +385,19 @@ int mor_body_index(const mor_world* w, mor_body_id id)
 
 mor_pose mor_body_pose(const mor_body* b) { return (mor_pose){ mor_sub(b->x, mor_rotate(b->q, b->mass.com)), b->q }; }
 
+static bool is_identity(const mor_pose* X)
+{
+    const mor_vec3 p = X->position;
+    const mor_quat q = X->rotation;
+    return p.x == 0.0 && p.y == 0.0 && p.z == 0.0 && q.x == 0.0 && q.y == 0.0 && q.z == 0.0 && q.w == 1.0;
+}
+
 mor_pose mor_body_shape_pose(const mor_body* b, int shape)
 {
+    const mor_vec3 c = b->mass.com;
+    if (c.x == 0.0 && c.y == 0.0 && c.z == 0.0 && is_identity(&b->shapes[shape].pose)) /* + 0.0: no negative zeros */
+        return (mor_pose){ { b->x.x + 0.0, b->x.y + 0.0, b->x.z + 0.0 },
+                           { b->q.w, b->q.x + 0.0, b->q.y + 0.0, b->q.z + 0.0 } };
     mor_pose body = mor_body_pose(b);
     return mor_pose_mul(&body, &b->shapes[shape].pose);
 }

@@ -29,6 +29,7 @@ typedef struct mor_body {
     bool alive;
     bool no_collision;
     bool struck; /* in this step the inertia is that of the start (model/tree.c); not state */
+    bool alike;  /* a free body whose inertia is the same about all axes; known from prepare to advance */
     uint32_t generation;
     mor_body_kind kind;
     int shape_count;
@@ -46,7 +47,7 @@ typedef struct mor_body {
     mor_mass mass; /* body frame; com is where x is */
     mor_mat3 inertia_inverse;
     mor_vec3 L_free;        /* L + h torque, between prepare and advance; not state, nor is the next */
-    mor_quat q_free;        /* where the free motion of the step ends, likewise */
+    mor_quat q_free;        /* where the free motion of the step ends, likewise; unset if `alike` */
     mor_vec3 force, torque; /* for the coming step */
     mor_vec3 surface_velocity;
     mor_motion motion;
