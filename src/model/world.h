@@ -29,6 +29,7 @@ typedef struct mor_body {
     bool alive;
     bool no_collision;
     bool struck; /* in this step the inertia is that of the start (model/tree.c); not state */
+    bool alike;  /* a free body whose inertia is the same about all axes; known from prepare to advance */
     uint32_t generation;
     mor_body_kind kind;
     int shape_count;
@@ -46,7 +47,7 @@ typedef struct mor_body {
     mor_mass mass; /* body frame; com is where x is */
     mor_mat3 inertia_inverse;
     mor_vec3 L_free;        /* L + h torque, between prepare and advance; not state, nor is the next */
-    mor_quat q_free;        /* where the free motion of the step ends, likewise */
+    mor_quat q_free;        /* where the free motion of the step ends, likewise; unset if `alike` */
     mor_vec3 force, torque; /* for the coming step */
     mor_vec3 surface_velocity;
     mor_motion motion;
@@ -87,8 +88,9 @@ typedef struct mor_tree_kind {
     const char* name;
     int dof; /* 0: the tree's own */
     /* nu at the start, nu_free, mass block and inverse (row-major) for a step h under gravity and
-     * the applied forces. May store midpoint data in the body for `advance`. A kind with `fill` may need the mass block
-     * itself: it goes to `mass` or, if that is NULL, to memory of the tree; the inverse is left alone. */
+     * the applied forces. May store midpoint data in the body for `advance`. A kind with `fill` may need the mass
+     * block itself: it goes to `mass` or, if that is NULL, to memory of the tree; the inverse is left alone. Free
+     * bodies may be asked without them (NULL). */
     void (*prepare)(mor_world* world, const mor_tree* tree, double* nu, double* nu_free, double* mass,
                     double* mass_inverse);
     /* coefficients c such that c . nu = direction . velocity of the body's material point at r from
@@ -127,6 +129,10 @@ double mor_tree_move(mor_world* world, const mor_tree* tree, const double* delta
  * (model/tree.c); not if it is `struck` already. */
 bool mor_free_is_struck(const mor_world* world, const mor_tree* tree, const double* nu_free, const double* nu,
                         const double* mass);
+
+/* Does the mass block of this tree stay as it is while the body turns? So it is for free bodies with the same inertia
+ * about all axes, as spheres and cubes. M, M_inverse: written then, unless NULL. */
+bool mor_free_mass_stays(const mor_world* world, const mor_tree* tree, double* M, double* M_inverse);
 
 extern const mor_tree_kind mor_tree_free, mor_tree_planar, mor_tree_particle, mor_tree_robot, mor_tree_spring;
 
