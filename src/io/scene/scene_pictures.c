@@ -51,10 +51,7 @@ static bool picture_color(const char* path, double color[4])
     return ok;
 }
 
-static bool readable(const char* path)
-{
-    return access(path, R_OK) == 0;
-}
+static bool readable(const char* path) { return access(path, R_OK) == 0; }
 
 bool mor_visual_find_picture(const char* mesh, const char* texture, char path[4800])
 {
