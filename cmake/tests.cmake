@@ -95,7 +95,8 @@ set_target_properties(faults_memory PROPERTIES PREFIX "")
 target_compile_options(faults_memory PRIVATE -Wno-missing-prototypes)
 add_dependencies(tests faults faults_memory)
 if(NOT MOREAU_SANITIZE) # which have their own allocator, and cannot be traced while they look for leaks
-  add_test(NAME script_faults COMMAND ${CMAKE_SOURCE_DIR}/scripts/test-faults ${CMAKE_BINARY_DIR} --most 2)
+  add_test(NAME script_faults COMMAND ${CMAKE_SOURCE_DIR}/scripts/test-faults ${CMAKE_BINARY_DIR} --most 2
+           --rest 0)
 endif()
 
 # The golden tables (scripts/golden-hashes): what solvers and formulations make of small problems, bit by bit.

@@ -1,7 +1,7 @@
 /* HDF5 files from outside that are whole but not as expected: each dataset, group and attribute of a recording, of
- * problems, of a stored problem, of a trace and of a sweep's results is taken away, gets other sizes, another type or
- * other numbers. The reader gives what there is, or a sentence that names the file or the step. A ninth of all changes
- * of large files; MOREAU_LONG=1: all. */
+ * problems, of a stored problem and of a trace is taken away, gets other sizes, another type or other numbers. The
+ * reader gives what there is, or a sentence that names the file or the step. The results of a sweep, too. A ninth of
+ * all changes of large files; MOREAU_LONG=1: all. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

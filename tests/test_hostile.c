@@ -150,6 +150,43 @@ static void wrong_plug_ins_are_refused(void** state)
                    2, "built with other headers");
 }
 
+/* Entries that give nothing, or a plug-in of another version; two error measures; the name of a method twice. */
+static void plug_ins_of_other_versions_are_refused(void** state)
+{
+    (void)state;
+    if (command_run("cc --version") != 0) {
+        print_message("SKIP: there is no compiler cc\n");
+        skip();
+    }
+    static const struct {
+        const char *plugin, *says;
+    } cases[] = { { "NULL", "made for plug-in version 0; this program has version" },
+                  { "&(mor_plugin){ .version = 4 }", "made for plug-in version 4; this program has version" },
+                  { "&(mor_plugin){ .version = 999 }", "made for plug-in version 999; this program has version" },
+                  { "&(mor_plugin){ .version = MOR_PLUGIN_VERSION }", "built with other headers" } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char line[600];
+        snprintf(
+            line, sizeof line,
+            "printf '#include <stddef.h>\\n#include \"moreau/plugin.h\"\\nconst mor_plugin* "
+            "mor_plugin_entry(void);\\nconst mor_plugin* mor_plugin_entry(void) { return %s; }\\n' > e.c && cc -shared "
+            "-fPIC -I$S/include -o e.so e.c && $M list solvers --plugin e.so",
+            cases[i].plugin);
+        command_expect(line, 2, cases[i].says);
+    }
+    command_expect("cc -shared -fPIC -I$S/include -o good.so $S/examples/plugin/gradient.c && $M list solvers --plugin "
+                   "good.so --plugin ./good.so",
+                   2, "gradient");
+    command_expect("cc -shared -fPIC -I$S/include -o weight.so $S/examples/plugin/weight.c && $M list solvers --plugin "
+                   "weight.so --plugin ./weight.so",
+                   2, "an error measure was given already");
+    command_expect(
+        "cc -shared -fPIC -I$S/include -o chirp.so $S/examples/plugin/chirp.c && $M list controllers --plugin "
+        "chirp.so | grep -q chirp",
+        0, NULL);
+    command_expect("$M run s1 --steps 1 --collision nothing_of_that_name", 2, "nothing_of_that_name");
+}
+
 /* Workers that die before their first run are not made here: no limit of memory that compare takes does it. */
 static void little_memory_is_enough_for_a_small_problem(void** state)
 {
@@ -185,6 +222,7 @@ static void a_variable_is_no_function_of_a_plan(void** state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plug_ins_of_other_versions_are_refused),
         cmocka_unit_test(a_variable_is_no_function_of_a_plan),
         cmocka_unit_test(messages_do_not_quote_files_that_are_no_scenes),
         cmocka_unit_test(what_is_no_file_is_told),

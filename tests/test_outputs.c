@@ -192,6 +192,11 @@ static void a_signal_ends_what_builds_problems(void** state)
     command_expect("$M dataset info b.h5", 0, NULL);
     interrupted("TERM", "dataset build --full -o built", 143, "interrupted (SIGTERM) after");
     command_expect("test -d built && test -z \"$(ls -a built | grep building)\"", 0, NULL);
+    command_expect("printf 'moreau-sweep: 1\\nscene: sphere_drop\\nparameters:\\n  - { path: bodies.ball.mass, grid: "
+                   "[1, 2, 9] }\\nset: "
+                   "{ time.end: 1e6 }\\nmeasures: [energy.final]\\n' > long.yaml",
+                   0, NULL);
+    interrupted("INT", "sweep long.yaml --jobs 1 --csv l.csv", 130, "interrupted (SIGINT) after 0 of 9 tasks");
 }
 
 /* Each line takes many times longer without its limit. */

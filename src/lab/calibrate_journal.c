@@ -99,6 +99,7 @@ static mor_code read_back(mor_calibration* c, const char* path, bool* there, mor
                         "%s: this journal is of another plan, scene or data; remove it or leave out --resume", path);
     while (*there && !code && getline(&line, &room, file) > 0)
         if (*line == 'E' && !read_line(c, line)) code = mor_fail(error, MOR_SYSTEM, "%s: out of memory", path);
+    if (!code && ferror(file)) code = mor_fail(error, MOR_SYSTEM, "%s: cannot be read: %s", path, strerror(errno));
     free(line);
     fclose(file);
     return code;

@@ -204,6 +204,14 @@ static mor_code read_back(mor_lab* lab, const char* path, FILE* file, const char
     rewind(file);
     for (int number = 0; !code; number++) {
         ssize_t n = getline(&line, &room, file);
+        if (n <= 0 && ferror(file) && errno == EINTR) { /* the line once more */
+            clearerr(file);
+            fseek(file, good, SEEK_SET);
+            number--;
+            continue;
+        }
+        if (n <= 0 && ferror(file)) /* nothing is cut off */
+            code = mor_fail(error, MOR_SYSTEM, "%s: cannot be read: %s", path, strerror(errno));
         if (n <= 0 || line[n - 1] != '\n') break;
         line[n - 1] = '\0';
         if (number == 0 && strcmp(line, expected) != 0)

@@ -68,15 +68,17 @@ mor_code mor_task_journal_read(const char* path, const char* conditions, mor_tas
     return !code && bad ? mor_fail(error, MOR_SYSTEM, "%s: cannot be read", path) : code;
 }
 
-/* Whether there is a first line, and whether the file ends with a newline. */
-static void look(const char* path, bool* begun, bool* whole)
+/* Whether there is a first line, and whether the file ends with a newline. False: it cannot be read. */
+static bool look(const char* path, bool* begun, bool* whole)
 {
     FILE* file = mor_file_stream(path);
     *begun = *whole = false;
-    if (!file) return;
+    if (!file) return errno == ENOENT;
     for (int c; !*begun && (c = fgetc(file)) != EOF;) *begun = c == '\n';
     *whole = *begun && fseek(file, -1, SEEK_END) == 0 && fgetc(file) == '\n';
+    bool good = !ferror(file);
     fclose(file);
+    return good;
 }
 
 static mor_code lost(const mor_task_journal* j, mor_error* error)
@@ -93,7 +95,11 @@ mor_task_journal* mor_task_journal_open(const char* path, const char* conditions
     }
     snprintf(j->path, sizeof j->path, "%s", path);
     bool begun = false, whole = false;
-    if (resume) look(path, &begun, &whole);
+    if (resume && !look(path, &begun, &whole)) { /* it would begin anew */
+        mor_fail(error, MOR_SYSTEM, "%s: cannot be read", path);
+        free(j);
+        return NULL;
+    }
     j->file = mor_output_claim(path, !begun, error);
     mor_code code = j->file ? MOR_OK : MOR_SYSTEM;
     if (!code && !begun) code = fprintf(j->file, "%s\n", conditions) < 0 || fflush(j->file) ? lost(j, error) : MOR_OK;

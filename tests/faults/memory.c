@@ -4,10 +4,11 @@
  *
  * With $FAULTS_PLACES no allocation fails: for the first allocation of every place of the program a line "N PLACE" goes
  * to that file. A place is the innermost three calls inside the program itself, as a hash of their addresses from its
- * start: what a library allocates counts where the program called it. With $FAULTS_OWN only places are told where the
- * program itself allocates, by a malloc of its own; $FAULTS_PLACE then is one of them: its first allocation in every
- * process fails. With $FAULTS_CALLS no allocation is a place, but the calls below are, which the program makes itself:
- * processes, pipes, folders, streams. A stream that cannot be flushed or closed has lost what was in it. */
+ * start: what a library allocates counts where the program called it. With $FAULTS_OWN
+ * only places are told where the program itself allocates, by a malloc of its own; $FAULTS_PLACE then is one of them:
+ * its first allocation in every process fails. With $FAULTS_CALLS no allocation is a place, but the calls below are
+ * that the program makes itself: processes, pipes, folders, streams. A stream that cannot be flushed or closed has lost
+ * what was in it. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
