@@ -251,6 +251,24 @@ static void a_motion_in_place_is_compared_too(void** state)
     assert_true(expected > 1.5 * trust.goal && fabs(coarse->error_at[MOR_TRUST_SAMPLES] - expected) < 1e-9);
     assert_true(coarse->agrees_until < trust.end && trust.largest_step < 0.4 && trust.largest_step > 0.0);
     assert_true(trust.way > 1.1 && trust.way < 1.2001 && trust.speed > 1.0); /* 0.6 m from the middle: there and back */
+    /* a turn of a little more than 45 degrees is no other end than one of a little less */
+    assert_true(trust.levels[0].until == trust.end && trust.levels[0].other == 0);
+    assert_null(strstr(trust.sentence, "already change how it ends"));
+    mor_trust_free(&trust);
+}
+
+/* A rod swings about a pin and is stopped by the floor, where it comes to rest whatever it was pushed with. */
+static void an_end_that_forgets_its_start_is_told(void** state)
+{
+    (void)state;
+    look_at("drop.yaml",
+            "moreau: 1\ntime: { step: 0.004, end: 3 }\nmaterials: { m: { friction: 0.4 } }\nbodies:\n"
+            "  - { name: floor, shape: plane, fixed: true, material: m }\n"
+            "  - { name: rod, shape: { box: [0.7, 0.05, 0.05] }, mass: 1.5, material: m, position: [0.35, 0, 0.3] }\n"
+            "joints:\n  - { name: pin, type: revolute, bodies: [rod, world], point: [0, 0, 0.3], axis: [0, 1, 0] }\n",
+            NULL);
+    assert_true(trust.levels[3].until < trust.end && trust.levels[3].spread[MOR_TRUST_SAMPLES] < 1e-6);
+    expect("change the motion on the way, but not its end");
     mor_trust_free(&trust);
 }
 
@@ -328,6 +346,7 @@ int main(void)
         cmocka_unit_test(an_end_that_a_millionth_decides_is_chance),
         cmocka_unit_test(a_spin_about_the_vertical_is_no_toppling),
         cmocka_unit_test(a_motion_in_place_is_compared_too),
+        cmocka_unit_test(an_end_that_forgets_its_start_is_told),
         cmocka_unit_test(a_double_pendulum_is_chaotic),
         cmocka_unit_test(sequences_are_compared_touch_by_touch),
         cmocka_unit_test(the_command_tells_it),

@@ -181,13 +181,20 @@ static bool has_turned(const mor_world* w, mor_body_id body, mor_quat p, mor_qua
     return mor_dot(mor_rotate(q, mor_unrotate(p, mark)), mark) < 0.70710678118654752; /* cos(45 degrees) */
 }
 
+/* How fast the points of a body are, at most [m/s]. */
+static double speed_of(const session* s, int body)
+{
+    mor_body_state b = mor_body_get_state(s->world, s->bodies[body]);
+    return mor_norm(b.velocity) + mor_norm(b.angular_velocity) * mor_norm(s->arm[body][1]);
+}
+
 /* At rest: slower than a hundredth of the largest speed, kept by the caller in `slow`, or than NOTHING, where that
  * speed itself is rounding. */
 static void keep_ends(session* s, const mor_quat* begin, double slow)
 {
     for (int i = 0; i < s->count; i++) {
         mor_body_state b = mor_body_get_state(s->world, s->bodies[i]);
-        s->record->rests[i] = mor_norm(b.velocity) < slow;
+        s->record->rests[i] = speed_of(s, i) < slow;
         s->record->turned[i] = has_turned(s->world, s->bodies[i], begin[i], b.pose.rotation);
     }
 }
@@ -208,8 +215,7 @@ static mor_code simulate(session* s, mor_error* error)
         if (code || mor_run_stopped(run)) break;
         keep_positions(s);
         if (!keep_touches(s)) code = mor_fail(error, MOR_SYSTEM, "out of memory");
-        for (int i = 0; i < s->count; i++)
-            fastest = mor_max(fastest, mor_norm(mor_body_get_state(s->world, s->bodies[i]).velocity));
+        for (int i = 0; i < s->count; i++) fastest = mor_max(fastest, speed_of(s, i));
     }
     if (!code) {
         keep_ends(s, begin, mor_max(0.01 * fastest, NOTHING));
