@@ -194,9 +194,8 @@ typedef struct mor_joint_look {
 /* Contacts at rest kept it open in the last step, by less than is tolerated (step/stabilise.c). */
 #define MOR_JOINT_STUCK INFINITY
 
-enum {
-    MOR_JOINT_ORDERS = 6
-}; /* of the differences that are kept: they foretell a correction (formulation/springs.c) */
+/* Orders of the differences of corrections that are kept: the next one is foretold by them (formulation/springs.c). */
+enum { MOR_JOINT_ORDERS = 6 };
 
 /* A joint between two bodies in maximal coordinates; also closes loops between links of robots. */
 typedef struct mor_joint {
