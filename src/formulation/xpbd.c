@@ -54,7 +54,8 @@ typedef struct xpbd {
     double *joints, *force;  /* joint impulses, by rows; change of v by forces, by places */
     xpbd_pack* contacts;     /* of each pack */
     mor_four v_rest;
-    double gone; /* of the pass: time since the step began */
+    bool bounces; /* some contact does */
+    double gone;  /* of the pass: time since the step began */
 } xpbd;
 
 /* Overlap is undone, and the way along the tangents where friction can. */
@@ -102,14 +103,20 @@ MOR_ALWAYS_INLINE void velocities_body(const xpbd* k, int begin, int end)
     const mor_four zero = { 0, 0, 0, 0 };
     for (int i = begin; i < end; i++) {
         const mor_pack* q = &packs->packs[i];
-        const mor_budget_pack* c = &k->k.contacts[i];
+        mor_budget_pack* c = &k->k.contacts[i];
         xpbd_pack* x = &k->contacts[i];
-        if (!mor_four_any(&c->p[0])) continue;
+        if (!mor_four_any(&c->p[0])) {
+            c->p[1] = c->p[2] = zero; /* of passes before the last */
+            continue;
+        }
         const mor_four_bits acts = (c->p[0] > zero) & (q->inverse[0] > zero);
         mor_four p[MOR_PACK_ROWS], target[MOR_PACK_ROWS], u;
         mor_pack_view view;
         mor_pack_load(q, k->v, &view);
-        for (int d = 0; d < MOR_PACK_ROWS; d++) p[d] = MOR_FOUR_SELECT(acts, c->p[d] / k->h, zero);
+        for (int d = 0; d < MOR_PACK_ROWS; d++) {
+            p[d] = MOR_FOUR_SELECT(acts, c->p[d] / k->h, zero);
+            c->p[d] = zero; /* for the next substep */
+        }
         for (int d = 1; d < MOR_PACK_ROWS; d++) {
             mor_pack_speed(packs, q, d, &view, k->v, &u);
             target[d] = p[d] - (u + c->drift[d]) * q->inverse[d];
@@ -127,15 +134,14 @@ MOR_ALWAYS_INLINE void velocities_body(const xpbd* k, int begin, int end)
     }
 }
 
-/* No multipliers yet, and speeds before the substep of the contacts that bounce. */
+/* Speeds before the substep of the contacts that bounce. */
 MOR_ALWAYS_INLINE void begin_body(const xpbd* k, int begin, int end)
 {
     for (int i = begin; i < end; i++) {
         const mor_pack* q = &k->k.packs.packs[i];
-        mor_budget_pack* c = &k->k.contacts[i];
+        const mor_budget_pack* c = &k->k.contacts[i];
         mor_pack_view view;
         mor_four u;
-        for (int d = 0; d < MOR_PACK_ROWS; d++) c->p[d] = (mor_four){ 0, 0, 0, 0 };
         if (!mor_four_any(&k->contacts[i].restitution)) continue;
         mor_pack_load(q, k->v, &view);
         mor_pack_speed(&k->k.packs, q, 0, &view, k->v, &u);
@@ -154,7 +160,7 @@ static void visit_begin(void* k, int first, int last) { begin(k, first, last); }
 static void substep(xpbd* k, const options* o, int n, double* impulses)
 {
     const mor_system* s = k->k.s;
-    mor_packs_each(&k->k.packs, visit_begin, k);
+    if (k->bounces) mor_packs_each(&k->k.packs, visit_begin, k);
     for (int i = 0; i < k->k.packs.room; i++) {
         k->v[i] += k->force[i];
         k->before[i] = k->dq[i];
@@ -183,7 +189,7 @@ static bool make_room(xpbd* k, const mor_system* s, const double* impulses, cons
     return k->v && k->dq && k->before && k->force && k->contacts;
 }
 
-static void fill_contacts(const xpbd* k)
+static void fill_contacts(xpbd* k)
 {
     const mor_system* s = k->k.s;
     for (int i = 0; i < k->k.packs.count; i++)
@@ -193,6 +199,7 @@ static void fill_contacts(const xpbd* k)
             double W = s->diagonal[s->diagonal_start[block]];
             k->contacts[i].inverse[lane] = W > 0.0 ? 1.0 / (W + k->compliance) : 0.0;
             k->contacts[i].restitution[lane] = s->contacts[block].restitution;
+            k->bounces = k->bounces || s->contacts[block].restitution > 0.0;
         }
 }
 
