@@ -74,7 +74,7 @@ complete -c moreau -n '__fish_seen_subcommand_from solve' -l trace -r -F -d 'eve
 complete -c moreau -n '__fish_seen_subcommand_from solve' -l json -d 'one JSON document on standard output'
 complete -c moreau -n '__fish_seen_subcommand_from solve' -l plugin -r -F -d 'adds methods of your own (docs/tutorials/your-solver.md); may be repeated'
 complete -c moreau -n '__fish_seen_subcommand_from solve' -l help -s h -d 'this text'
-complete -c moreau -n '__fish_seen_subcommand_from robot' -l state -r -F -d 'states: base_pos, base_quat_wxyz, base_lin_vel_world, base_ang_vel_world, s, s_dot, tau (one object, a list, or an object with "states"); M, h, g, nudot, frames are computed for each'
+complete -c moreau -n '__fish_seen_subcommand_from robot' -l state -r -F -d 'states: base_pos, base_quat_wxyz, base_lin_vel_world, base_ang_vel_world, s, s_dot, tau (one object, a list, or an object with "states"); M, h, g, nudot, frames are computed for each and written by --json, a line for each without'
 complete -c moreau -n '__fish_seen_subcommand_from robot' -l frames -x -d 'only these frames (default: all links)'
 complete -c moreau -n '__fish_seen_subcommand_from robot' -l joints -x -d 'keep these joints in this order, lock the others at 0 and merge their links'
 complete -c moreau -n '__fish_seen_subcommand_from robot' -l base -x -d 'default: "mode" of the state file; else floating, or fixed if the root link is called world or has no mass'

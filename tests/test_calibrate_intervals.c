@@ -4,6 +4,7 @@
  * Expected values: tables of Student's distribution (Abramowitz and Stegun, table 26.10), and the share of drawn data
  * sets that 95 % intervals must hold in. */
 #include "common/random_scenes.h"
+#include "common/folder.h"
 #include "lab/calibrate_work.h"
 
 #include <math.h>
@@ -145,12 +146,59 @@ static void a_value_at_the_end_of_its_range_is_as_uncertain_as_any(void** state)
     free(k), free(c);
 }
 
+/* Boxes slide D = v^2/(2 mu g) until they stop, and scatter by 40 %. At larger friction D changes less than its slope
+ * says: there the errors rise too little at the end that slopes give. */
+static void an_interval_goes_on_where_errors_rise_less_than_slopes_say(void** state)
+{
+    (void)state;
+    enum { RUNS = 8 };
+    static const double part[RUNS] = { 0.42, 0.61, 0.8, 0.93, 1.07, 1.2, 1.39, 1.58 };
+    double mu = 0.23, v = 1.9, far = v * v / (2.0 * mu * 9.81);
+    mor_error error = { 0 };
+    FILE *scene = fopen(path_of("s.yaml"), "w"), *plan = fopen(path_of("p.yaml"), "w"),
+         *data = fopen(path_of("d.csv"), "w");
+    assert_true(scene && plan && data);
+    fprintf(scene,
+            "moreau: 1\ntime: { step: 0.01, end: 2 }\nmaterials: { m: { friction: 0.5 } }\nbodies:\n"
+            "  - { name: floor, shape: plane, fixed: true, material: m }\n  - { name: box, shape: { box: [0.3, 0.3, "
+            "0.04] }, "
+            "material: m, position: [0, 0, 0.02], velocity: [%g, 0, 0] }\n",
+            v);
+    fputs("moreau-calibrate: 1\nscene: s.yaml\n"
+          "data: { file: d.csv, run: run, time: t, columns: { bodies.box.position: [x, y, z] } }\n"
+          "parameters:\n  - { name: mu, path: materials.m.friction, range: [0.05, 1.05], start: 0.3 }\n"
+          "error: { name: eq18, rotation_weight: 0.1 }\noptimiser: { name: gradient, starts: 1, evaluations: 100 }\n",
+          plan);
+    fputs("run,t,x,y,z\n", data);
+    for (int r = 0; r < RUNS; r++)
+        fprintf(data, "%d,0,0,0,0.02\n%d,1.6,%.9g,0,0.02\n%d,2,%.9g,0,0.02\n", r, r, part[r] * far, r, part[r] * far);
+    fclose(scene), fclose(plan), fclose(data);
+    mor_calibration* c = calloc(1, sizeof *c);
+    assert_non_null(c);
+    if (mor_calibration_read(c, path_of("p.yaml"), NULL, NULL, &error) ||
+        mor_calibration_run(c, 1, NULL, false, NULL, NULL, &error))
+        fail_msg("%s", error.text);
+    const mor_cal_interval* i = &c->results[0].intervals[0];
+    double x = c->results[0].x[0], slope = far * mu / (x * x), rise = 0.0;
+    for (int r = 0; r < RUNS; r++) {
+        double at_best = far * mu / x - part[r] * far, at_end = far * mu / i->high - part[r] * far;
+        rise += (at_end * at_end - at_best * at_best) / RUNS;
+    }
+    printf("  mu %.4f [%.4f, %.4f]: at its end errors rise by %.2f of what slopes say\n", x, i->low, i->high,
+           rise / (slope * slope * (x - i->low) * (x - i->low)));
+    assert_true(fabs(x - mu) < 0.01 && i->low > 0.06 && i->high < 1.0);
+    assert_true(rise > 0.72 * slope * slope * (x - i->low) * (x - i->low));
+    mor_calibration_free(c);
+    free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(students_quantile_is_that_of_the_table),
         cmocka_unit_test(all_values_lie_in_their_intervals_at_once),
         cmocka_unit_test(a_value_at_the_end_of_its_range_is_as_uncertain_as_any),
+        cmocka_unit_test(an_interval_goes_on_where_errors_rise_less_than_slopes_say),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -159,6 +159,49 @@ static void piles_fall(void** state)
     }
 }
 
+/* --------------------------------------------------------------------------------------- walls */
+
+/* A wall of bricks in bond, hit by a ball in its upper half. Contacts are four times redundant and everything moves, so
+ * that no guess is near. */
+static double write_wall(mor_rng* r, int rows, int columns)
+{
+    const double length = between(r, 0.18, 0.3), width = 0.5 * length, height = between(r, 0.35, 0.6) * length;
+    const double radius = between(r, 0.8, 1.3) * width, speed = between(r, 4, 12), density = between(r, 1000, 4000);
+    used = 0;
+    put("moreau: 1\ntime: { step: %.5f, end: 1 }\nmaterials: { default: { friction: %.3f, density: 2000 } }\nbodies:\n"
+        "  - { name: floor, shape: plane, fixed: true }\n",
+        between(r, 0.002, 0.008), between(r, 0.3, 0.9));
+    for (int k = 0; k < rows; k++)
+        for (int i = 0; i < columns; i++)
+            put("  - { name: b%d_%d, shape: { box: [%.6f, %.6f, %.6f] }, position: [%.6f, 0, %.6f] }\n", k, i, length,
+                width, height, length * (i + 0.5 * (k % 2) - 0.5 * columns), height * (k + 0.5));
+    put("  - { name: ball, shape: { sphere: %.6f }, density: %.1f, position: [%.6f, %.6f, %.6f], "
+        "velocity: [0, %.3f, 0] }\n",
+        radius, density, between(r, -0.5, 0.5) * length, -1.2 * (width + radius), height * rows * between(r, 0.5, 0.8),
+        speed);
+    return 0.5 * density * 4.19 * radius * radius * radius * speed * speed;
+}
+
+/* Before Newton's method went on beside the paths of the interior point method, walls of 8 x 8 bricks took 660 to 800
+ * iterations per step in the mean, and 24 s of CPU time in the step in which the ball strikes. Open: 1 % of the steps
+ * below the goal, which walls with a wedged ball miss (docs/results/robust.md); more
+ * than one in ten was never seen. */
+static void walls_are_hit(void** state)
+{
+    (void)state;
+    for (int k = 0; k < variations(); k++) {
+        char what[60];
+        mor_rng r = { 5500 + first_seed() + (uint64_t)k };
+        int rows = is_long() ? (int)between(&r, 5, 9) : 5, columns = is_long() ? (int)between(&r, 5, 9) : 5;
+        double scale = write_wall(&r, rows, columns);
+        snprintf(what, sizeof what, "wall of %d x %d bricks", rows, columns);
+        mor_run_summary s = run(what, is_long() ? 200 : 80, scale);
+        print_message("  %.0f iterations per step, %d steps in parts\n", s.mean_iterations, s.divided);
+        if (s.below_goal > 0.1 * s.steps) fail_msg("%s: %d steps below the goal", what, s.below_goal);
+        if (s.mean_iterations > 1200.0) fail_msg("%s: %g iterations per step", what, s.mean_iterations);
+    }
+}
+
 /* ------------------------------------------------------------------------------------- no room */
 
 /* A ball between walls that are too near, above a floor. It cannot be moved out: it must be told, and the ball falls
@@ -258,6 +301,7 @@ int main(void)
         cmocka_unit_test(silos_fill),
         cmocka_unit_test(other_silos_fill),
         cmocka_unit_test(piles_fall),
+        cmocka_unit_test(walls_are_hit),
         cmocka_unit_test(a_ball_without_room_is_told_and_not_thrown),
         cmocka_unit_test(a_box_without_room_is_held_by_every_formulation),
         cmocka_unit_test(the_cause_of_a_deep_contact_is_told),

@@ -8,6 +8,7 @@
 #include "moreau/state.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A ball above a floor, an arm of two joints with a controller. */
@@ -161,6 +162,11 @@ static void what_cannot_be_looked_for_is_told(void** state)
         { 1, 1, 1, { .kind = MOR_UNKNOWN_INPUT, .input = { MOR_INPUT_MASS, 1, 0 } }, goal, "can be looked for" },
         { 1, 1, 1, { .kind = MOR_UNKNOWN_INPUT, .input = { MOR_INPUT_FRICTION, 0, 0 } }, goal, "can be looked for" },
         { 1, 1, 1, { .kind = MOR_UNKNOWN_INPUT, .input = { MOR_INPUT_GRAVITY, 0, 5 } }, goal, "component 5" },
+        { 1, 1, 1, { .kind = MOR_UNKNOWN_INPUT, .input = { MOR_INPUT_GRAVITY, 0, -1 } }, goal, "component -1" },
+        { 1, 1, 1, { .kind = MOR_UNKNOWN_INPUT, .input = { MOR_INPUT_FORCE, 99, 0 } }, goal, "index 99" },
+        { 1, 1, 1, { .kind = MOR_UNKNOWN_INPUT, .input = { MOR_INPUT_FORCE, 1, 6 } }, goal, "component 6" },
+        { 1, 1, 1, { .kind = MOR_UNKNOWN_INPUT, .input = { MOR_INPUT_JOINT_FORCE, 7, 0 } }, goal, "index 7" },
+        { 1, 1, 1, { .kind = MOR_UNKNOWN_INPUT, .input = { MOR_INPUT_JOINT_FORCE, 0, 2 } }, goal, "component 2" },
         { 1, 1, 1, good, { .number = -1, .weight = 1 }, "goal 0: number -1" },
         { 1, 1, 1, good, { .number = n, .weight = 1 }, "goal 0: number" },
         { 1, 1, 1, good, { .value = NAN, .weight = 1 }, "not finite" },
@@ -169,7 +175,7 @@ static void what_cannot_be_looked_for_is_told(void** state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         mor_error error = { 0 };
         mor_optimum best;
-        double x = 0.0;
+        double x = 0.5;
         says(&error,
              mor_world_optimise(w, cases[i].steps, &cases[i].u, cases[i].unknowns, &cases[i].g, cases[i].goals, NULL,
                                 &x, &best, &error),
@@ -204,9 +210,72 @@ static void a_search_without_derivatives_hits_its_goals(void** state)
     mor_scene_destroy(scene);
 }
 
+/* Forces of a scene on a ball in free flight: does the derivative after so many steps say that it holds them? */
+static bool holds(const char* forces, int steps, int of)
+{
+    char all[600];
+    snprintf(all, sizeof all,
+             "moreau: 1\ntime: { step: 0.01, end: 1 }\nbodies:\n  - { name: ball, shape: { sphere: 0.1 }, mass: 1 }\n"
+             "forces:\n%s",
+             forces);
+    mor_scene* scene;
+    mor_world* w = test_scene_text(all, &scene);
+    test_steps(w, steps);
+    mor_derivative* d = NULL;
+    mor_error error = { 0 };
+    mor_code code =
+        of == 1 ? mor_world_derivative(w, NULL, 0, &d, &error) : mor_world_derivatives(w, of, NULL, 0, &d, &error);
+    if (code) fail_msg("%s", error.text);
+    bool held = d->forces_held;
+    assert_true(d->differentiable);
+    mor_derivative_destroy(d);
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+    return held;
+}
+
+static void forces_that_follow_the_state_are_told(void** state)
+{
+    (void)state;
+    static const char plain[] = "  - { body: ball, force: [1, 0, 0] }\n";
+    static const char turned[] = "  - { body: ball, force: [1, 0, 0], frame: body, from: 0.02, until: 0.04 }\n";
+    static const char aside[] = "  - { body: ball, force: [0, 0, 2], at: [0.05, 0, 0] }\n";
+    assert_false(holds(plain, 0, 1));
+    assert_true(holds(aside, 0, 1));
+    assert_false(holds(turned, 0, 1)); /* not yet */
+    assert_true(holds(turned, 2, 1));
+    assert_false(holds(turned, 4, 1)); /* not any more */
+    assert_true(holds(turned, 0, 4));
+}
+
+static void push(void* user, mor_world* world)
+{
+    (void)user;
+    mor_body_apply(world, mor_world_find_body(world, "ball"), mor_v3(1, 0, 0), mor_v3(0, 0, 0.1));
+}
+
+static void forces_of_a_function_are_told(void** state)
+{
+    (void)state;
+    mor_scene* scene;
+    mor_world* w = test_scene_text(text, &scene);
+    for (int pass = 0; pass < 2; pass++) {
+        mor_derivative* d = NULL;
+        mor_error error = { 0 };
+        if (mor_world_derivative(w, NULL, 0, &d, &error)) fail_msg("%s", error.text);
+        assert_int_equal(d->forces_held, pass);
+        mor_derivative_destroy(d);
+        mor_world_on_user(w, push, NULL);
+    }
+    mor_world_destroy(w);
+    mor_scene_destroy(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(forces_that_follow_the_state_are_told),
+        cmocka_unit_test(forces_of_a_function_are_told),
         cmocka_unit_test(inputs_that_are_not_there_are_told),
         cmocka_unit_test(steps_without_a_derivative_are_told),
         cmocka_unit_test(what_cannot_be_looked_for_is_told),

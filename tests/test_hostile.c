@@ -160,9 +160,32 @@ static void little_memory_is_enough_for_a_small_problem(void** state)
                    0, NULL);
 }
 
+/* A measure of a sweep and an engine of a calibration are functions of shared objects, too: a variable of that name is
+ * refused, not executed. */
+static void a_variable_is_no_function_of_a_plan(void** state)
+{
+    (void)state;
+    command_expect(
+        "echo 'int height[9] = { 5 }, moreau_engine = 3;' >data.c; cc -shared -fPIC -o data.so data.c && printf "
+        "'moreau: 1\ntime: { step: 0.01, end: 0.02 }\nbodies:\n  - { name: b, shape: { sphere: 0.1 }, mass: "
+        "1 }\n' > fall.yaml && $M run fall.yaml --quiet --csv fall.csv",
+        0, NULL);
+    command_expect("printf 'moreau-sweep: 1\nscene: fall.yaml\nparameters:\n  - { path: time.step, values: [0.01, "
+                   "0.02] }\nmeasures:\n  - { name: x, function: height, plugin: data.so }\n' > data.yaml; $M sweep "
+                   "data.yaml -o data.h5 --quiet",
+                   2, "data.so: 'height' is not a function");
+    command_expect(
+        "printf 'moreau-calibrate: 1\nscene: fall.yaml\ndata: { file: fall.csv, time: time, columns: { "
+        "bodies.b.position: [b.x, b.y, b.z] } }\nparameters:\n  - { path: bodies.b.mass, range: [0.5, 2], "
+        "start: 1.5 }\nmethods:\n  - { name: e, engine: data.so }\n' > engine.yaml; $M calibrate engine.yaml "
+        "--quiet",
+        2, "data.so: 'moreau_engine' is not a function");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_variable_is_no_function_of_a_plan),
         cmocka_unit_test(messages_do_not_quote_files_that_are_no_scenes),
         cmocka_unit_test(what_is_no_file_is_told),
         cmocka_unit_test(many_keys_are_read_in_linear_time),

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { BODIES = 12 };
@@ -127,11 +128,105 @@ static void linkages_do_not_know_each_other(void** state)
     mor_scene_destroy(scene);
 }
 
+/* A chain of five bars of 0.24 m that swings from rest, each a little shorter than the one before. */
+static mor_world* chain(void)
+{
+    mor_world* w = test_world(0.002);
+    test_option(w, "stabilisation", "position", "1e-10");
+    mor_body_id before = { 0 };
+    for (int i = 0; i < 5; i++) {
+        double length = 0.24 - 0.02 * i, x = 0.25 * i;
+        mor_body_id bar =
+            test_body(w, test_box(length, 0.03, 0.05), 0.3 + 0.1 * i, mor_v3(x, 0, 0), (mor_quat){ 1, 0, 0, 0 });
+        mor_joint_def j = mor_joint_def_default();
+        j.kind = i == 2 ? MOR_JOINT_SPHERICAL : MOR_JOINT_REVOLUTE;
+        j.body[0] = bar;
+        if (i) j.body[1] = before;
+        j.point[0] = j.point[1] = mor_v3(x - 0.125, 0, 0);
+        j.axis = mor_v3(0, 1, 0);
+        assert_true(mor_world_add_joint(w, &j, NULL) == i);
+        before = bar;
+    }
+    return w;
+}
+
+/* The correction of a smooth motion lies on the polynomial through the last seven: 7 c1 - 21 c2 + 35 c3 - ... The
+ * parabola 3 c1 - 3 c2 + c3 misses it by enough to try the step again. */
+static void corrections_of_a_chain_are_foretold(void** state)
+{
+    (void)state;
+    static const double six[7] = { 7, -21, 35, -35, 21, -7, 1 }, two[3] = { 3, -3, 1 };
+    enum { STEPS = 60, ROWS = 6 };
+    static double c[STEPS][5][ROWS];
+    mor_world* w = chain();
+    const double h = mor_world_get_step(w);
+    double largest = 0.0, coarse = 0.0;
+    for (int n = 0; n < STEPS; n++) {
+        test_steps(w, 1);
+        const mor_joint* joints = w->joints.data;
+        for (int j = 0; j < 5; j++)
+            for (int k = 0; k < ROWS; k++) {
+                c[n][j][k] = joints[j].correction[k];
+                if (n < 20) continue;
+                double by_six = 0.0, by_two = 0.0, kept = 0.0;
+                for (int i = 0; i < 7; i++) by_six += six[i] * c[n - 1 - i][j][k];
+                for (int i = 0; i < 3; i++) by_two += two[i] * c[n - 1 - i][j][k];
+                largest = fmax(largest, fabs(c[n][j][k] - by_six) * h);
+                coarse = fmax(coarse, fabs(c[n][j][k] - by_two) * h);
+                /* fifth difference of the six before the last, as the joint keeps it */
+                for (int i = 0; i < 6; i++) {
+                    static const double binomial[6] = { 1, -5, 10, -10, 5, -1 };
+                    kept += binomial[i] * c[n - 1 - i][j][k];
+                }
+                assert_true(fabs(kept - joints[j].differences[5][k]) <= 1e-12);
+            }
+    }
+    printf("corrections are missed by at most %.1e m, by a parabola %.1e m\n", largest, coarse);
+    assert_true(largest < 2e-11 && 20.0 * largest < coarse); /* m */
+    mor_world_destroy(w);
+}
+
+/* Coefficients that a joint keeps from one step to the next are those of where it is, also after a body was moved by
+ * hand: a world that has kept nothing, as it was made anew from a snapshot, goes on with the same bits. */
+static void kept_coefficients_are_those_of_the_place(void** state)
+{
+    (void)state;
+    mor_world *one = chain(), *other = chain();
+    for (int n = 0; n < 30; n++) {
+        if (n % 4 == 1)
+            for (int i = 0; i < 2; i++) { /* a little; far and back before in `other` */
+                mor_world* w = i ? other : one;
+                mor_body_id id = mor_world_body(w, 3);
+                mor_body_state s = mor_body_get_state(w, id), far = s;
+                far.pose.position.x += 0.5;
+                s.pose.position.z += 1e-6;
+                if (i) mor_body_set_state(w, id, &far);
+                mor_body_set_state(w, id, &s);
+            }
+        if (n % 3 == 2) { /* in steps 5, 17 and 29 after a move */
+            size_t size = mor_world_save(other, NULL, 0);
+            void* bytes = malloc(size);
+            assert_true(bytes && mor_world_save(other, bytes, size) == size);
+            mor_world_destroy(other);
+            other = chain();
+            assert_int_equal(mor_world_restore(other, bytes, size, NULL), MOR_OK);
+            free(bytes);
+        }
+        test_steps(one, 1);
+        test_steps(other, 1);
+        if (mor_world_hash(one) != mor_world_hash(other)) fail_msg("step %d has other bits", n);
+    }
+    mor_world_destroy(one);
+    mor_world_destroy(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(velocities_become_the_nearest_that_joints_allow),
         cmocka_unit_test(linkages_do_not_know_each_other),
+        cmocka_unit_test(corrections_of_a_chain_are_foretold),
+        cmocka_unit_test(kept_coefficients_are_those_of_the_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

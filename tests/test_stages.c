@@ -288,6 +288,72 @@ static void the_draft_is_the_state_to_come(void** state)
     mor_world_destroy(w);
 }
 
+/* Kinetic energy and the velocity of every link, from the joints of a robot alone. */
+static void check_kinematics(const mor_world* w, const char* where)
+{
+    const mor_robot_model* m = mor_world_robot_model(w, 0);
+    mor_robot_work* fresh = mor_robot_work_create(m);
+    double *s = calloc((size_t)mor_robot_dof(m) + 1, sizeof *s), *nu = calloc((size_t)mor_robot_dof(m) + 1, sizeof *nu);
+    assert_true(fresh && s && nu);
+    mor_pose base;
+    mor_world_robot_state(w, 0, &base, s, nu);
+    mor_robot_update(m, fresh, &base, s, nu);
+    const double energy = mor_robot_kinetic_energy(m, fresh);
+    test_near(mor_world_kinetic_energy(w), energy, 1e-12 * (1.0 + energy), where);
+    for (int link = 1; link < mor_robot_link_count(m); link++) {
+        mor_vec3 v, omega;
+        mor_robot_link_velocity(fresh, link, &v, &omega);
+        mor_body_id id = mor_world_robot_link(w, 0, link);
+        mor_vec3 off = mor_sub(mor_body_get_state(w, id).angular_velocity, omega);
+        assert_true(mor_norm(off) <= 1e-12 * (1.0 + mor_norm(omega)));
+    }
+    mor_robot_work_destroy(fresh);
+    free(s);
+    free(nu);
+}
+
+/* Adds `push` to all velocities of the robot. */
+static void push_robot(mor_world* w, double push)
+{
+    const mor_robot_model* m = mor_world_robot_model(w, 0);
+    double *s = calloc((size_t)mor_robot_dof(m) + 1, sizeof *s), *nu = calloc((size_t)mor_robot_dof(m) + 1, sizeof *nu);
+    assert_true(s && nu);
+    mor_pose base;
+    mor_world_robot_state(w, 0, &base, s, nu);
+    for (int k = 0; k < mor_robot_dof(m); k++) nu[k] += push;
+    mor_world_robot_set_state(w, 0, &base, s, nu);
+    free(s);
+    free(nu);
+}
+
+/* World and step hand the kinematics of robots to each other instead of copying them. */
+static void robots_answer_for_their_state_whoever_moved_them(void** state)
+{
+    (void)state;
+    mor_error error = { 0 };
+    mor_scene* scene = mor_scene_load(MOREAU_SOURCE_DIR "/scenes/humanoid_stand.yaml", NULL, NULL, &error);
+    mor_world* plain = scene ? mor_scene_build(scene, 1, &error) : NULL;
+    mor_world* mixed = scene ? mor_scene_build(scene, 1, &error) : NULL;
+    if (!plain || !mixed) fail_msg("%s", error.text);
+    mor_step* steps[2] = { mor_step_create(mixed, &error), mor_step_create(mixed, &error) };
+    for (int i = 0; i < 24; i++) {
+        if (i % 5 == 3) push_robot(plain, 0.01 * i), push_robot(mixed, 0.01 * i);
+        check_kinematics(mixed, "before a step");
+        assert_int_equal(mor_world_step(plain, NULL, &error), MOR_OK);
+        const int mover = (i * 7 / 3) % 3; /* the world's own step, or one of two others */
+        if (mover == 2) assert_int_equal(mor_world_step(mixed, NULL, &error), MOR_OK);
+        else assert_int_equal(by_hand(mixed, steps[mover], false, &error), MOR_OK);
+        if (fingerprint(plain) != fingerprint(mixed)) fail_msg("step %d has other bits", i);
+        check_kinematics(mixed, "after a step");
+        check_kinematics(plain, "after steps of its own alone");
+    }
+    mor_world_destroy(mixed);
+    mor_step_destroy(steps[0]);
+    mor_step_destroy(steps[1]);
+    mor_world_destroy(plain);
+    mor_scene_destroy(scene);
+}
+
 /* --------------------------------------------------------------------------- steps not taken */
 
 static void a_step_that_was_not_taken_says_so(void** state)
@@ -568,6 +634,7 @@ int main(void)
         cmocka_unit_test(a_stage_out_of_order_is_refused_with_a_sentence),
         cmocka_unit_test(a_world_that_changed_under_a_step_is_not_written_to),
         cmocka_unit_test(the_draft_is_the_state_to_come),
+        cmocka_unit_test(robots_answer_for_their_state_whoever_moved_them),
         cmocka_unit_test(a_step_that_was_not_taken_says_so),
         cmocka_unit_test(a_retry_keeps_all_of_the_step_or_nothing),
         cmocka_unit_test(forces_of_a_failed_step_do_not_pile_up),

@@ -266,6 +266,8 @@ static void bad_plans_are_refused_with_their_place(void** state)
         { "moreau-sweep: 1\nscene: a\nparameters: [ { path: x, values: [1], grid: [0, 1, 2] } ]\n", "give one of" },
         { "moreau-sweep: 1\nscene: a\nparameters: [ { path: x, values: [1] }, { path: x, values: [2] } ]\n",
           "already" },
+        { "moreau-sweep: 1\nscene: a\nparameters: [ { path: x.y.2, values: [1] }, { path: x.y, values: [2] } ]\n",
+          "'x.y' replaces 'x.y.2', a parameter before it" },
         { "moreau-sweep: 1\nscene: a\ndesign: { name: latim, samples: 3 }\n", "must be one of" },
         { "moreau-sweep: 1\nscene: a\ndesign: { name: latin, samples: 3 }\n", "no parameter has one" },
         { "moreau-sweep: 1\nscene: a\ndesign: latin\nparameters: [ { path: x, uniform: [0, 1] } ]\n", "needs samples" },

@@ -220,6 +220,40 @@ static void a_spin_about_the_vertical_is_no_toppling(void** state)
     mor_trust_free(&trust);
 }
 
+/* A box in the air that spins about its middle axis and turns over again and again: its centre stays, and its corners
+ * must agree all the same. Expected: two worlds, stepped by hand. */
+static void a_motion_in_place_is_compared_too(void** state)
+{
+    (void)state;
+    static const char text[] =
+        "moreau: 1\ngravity: [0, 0, 0]\ntime: { step: 0.1, end: 60 }\nbodies:\n"
+        "  - { name: box, shape: { box: [0.8, 1.2, 0.3] }, mass: 3, inertia: [2, 3, 4.4, 0, 0, 0], "
+        "angular_velocity: [0.03, 2, 0.02] }\n";
+    look_at("tumble.yaml", text, NULL);
+    mor_vec3 corner[2][2]; /* run; along x, along z */
+    for (int k = 0; k < 2; k++) {
+        mor_error error = { 0 };
+        char step[40];
+        snprintf(step, sizeof step, "time.step=%g", k ? 0.4 : 0.0125);
+        const char* set[] = { step, NULL };
+        mor_scene* scene = mor_scene_load(command_at("tumble.yaml"), set, NULL, &error);
+        mor_world* w = scene ? mor_scene_build(scene, 1, &error) : NULL;
+        if (!w) fail_msg("%s", error.text);
+        while (!mor_world_reached(w, 60.0)) assert_int_equal(mor_world_step(w, NULL, &error), MOR_OK);
+        mor_quat q = mor_body_get_state(w, mor_world_find_body(w, "box")).pose.rotation;
+        corner[k][0] = mor_rotate(q, mor_v3(0.6, 0, 0)), corner[k][1] = mor_rotate(q, mor_v3(0, 0, 0.6));
+        mor_world_destroy(w), mor_scene_destroy(scene);
+    }
+    double expected =
+        fmax(mor_norm(mor_sub(corner[1][0], corner[0][0])), mor_norm(mor_sub(corner[1][1], corner[0][1])));
+    const mor_trust_run* coarse = run_of(MOR_TRUST_STEP, 0.4);
+    printf("  corners %.9g m apart, told %.9g, goal %g\n", expected, coarse->error_at[MOR_TRUST_SAMPLES], trust.goal);
+    assert_true(expected > 1.5 * trust.goal && fabs(coarse->error_at[MOR_TRUST_SAMPLES] - expected) < 1e-9);
+    assert_true(coarse->agrees_until < trust.end && trust.largest_step < 0.4 && trust.largest_step > 0.0);
+    assert_true(trust.way > 1.1 && trust.way < 1.2001 && trust.speed > 1.0); /* 0.6 m from the middle: there and back */
+    mor_trust_free(&trust);
+}
+
 static const char pendulum[] =
     "moreau: 1\ntime: { step: 0.005, end: 16 }\nbodies:\n"
     "  - { name: upper, shape: { box: [1, 0.1, 0.1] }, mass: 1, position: [0.5, 0, 0], collide: false }\n"
@@ -293,6 +327,7 @@ int main(void)
         cmocka_unit_test(a_domino_that_may_fall_is_told),
         cmocka_unit_test(an_end_that_a_millionth_decides_is_chance),
         cmocka_unit_test(a_spin_about_the_vertical_is_no_toppling),
+        cmocka_unit_test(a_motion_in_place_is_compared_too),
         cmocka_unit_test(a_double_pendulum_is_chaotic),
         cmocka_unit_test(sequences_are_compared_touch_by_touch),
         cmocka_unit_test(the_command_tells_it),

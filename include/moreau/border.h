@@ -4,6 +4,6 @@
 
 #include "moreau/base.h"
 
-#define MOR_BORDER_TYPES 0xbdf17108u
+#define MOR_BORDER_TYPES 0x0cbadfe7u
 
 #endif

@@ -23,7 +23,7 @@
  * scene are undone before its first step, in the world itself: the derivative is by the state that this leaves.
  *
  * Applied forces are those of the step, in their directions, on the body they act on: how a scene's `at` and `frame:
- * body`, or a function of yours, would change them with the state is not followed, and not told.
+ * body`, or a function of yours, would change them with the state is not followed. `forces_held` tells.
  *
  * Which steps have one: formulations ncp, mncp, implicit, st and convex; by differences of the step also ap, peg,
  * peg-heuristic and peg-exact; the integrator semi-implicit; contacts without rolling and drilling friction. Others are
@@ -77,6 +77,8 @@ typedef struct mor_derivative {
                          geometry, ap, and joints that are solved for again */
     double smoothed;  /* of a smoothed step: how far its velocities are from those of the step [m/s, rad/s] */
     const double* end_velocities; /* nu after the smoothed step, n numbers; NULL: the step itself is derived */
+    bool forces_held; /* forces act that may follow the state, and are taken as constant: those of a scene with `at` or
+                         `frame: body`, of MJCF, or of a function of mor_world_on_user */
 } mor_derivative;
 
 /* Of the coming step of the world, which is not taken: the world stays as it is. `inputs` may be NULL if count is 0.

@@ -43,6 +43,7 @@ typedef struct mor_context {
     bool cpu_time;                 /* start and deadline count CPU time of the thread: mor_context_clock */
     double lead;                   /* private to the driver: mor_clock() ahead of the CPU clock at the start */
     const volatile int* interrupt; /* as in mor_solve_options */
+    bool divisible;                /* as in mor_solve_options */
 } mor_context;
 
 /* A solver: one registry line. */
@@ -71,6 +72,8 @@ typedef struct mor_solve_options {
     bool cpu_time;                 /* time_limit is CPU time of this thread, not time on the wall */
     const volatile int* interrupt; /* not NULL: when a signal handler or another thread makes it other than 0, the
                                       solver stops as soon as it looks, with MOR_TIME_LIMIT */
+    bool divisible; /* the caller can pose easier problems instead, as a step that may be taken in parts: no last resort
+                       is worth its time */
 } mor_solve_options;
 
 /* The defaults named above. */

@@ -100,6 +100,7 @@ static void print_json(const arguments* a, const mor_derivative* d, const mor_de
     if (isfinite(d->distance)) mor_json_number(&json, "distance", d->distance);
     mor_json_number(&json, "residual", d->residual);
     mor_json_bool(&json, "differences", d->differences);
+    mor_json_bool(&json, "forces_held", d->forces_held);
     if (exact) {
         mor_json_object(&json, "smoothing");
         mor_json_number(&json, "speed", a->smooth);
@@ -134,6 +135,7 @@ static void print_text(const arguments* a, const mor_derivative* d, const mor_de
     if (!d->differentiable) printf("  not differentiable here: %s\n", d->why);
     if (d->differences)
         puts("  by differences of the step: it has an impact, exact geometry, or joints that were solved for again");
+    if (d->forces_held) puts("  forces that follow the state (at, frame: body, MJCF) are taken as constant");
     if (exact)
         printf("  smoothed by %g m/s: velocities are off by up to %.3g, the derivative by up to %.3g of the exact "
                "one%s\n",

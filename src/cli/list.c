@@ -293,5 +293,6 @@ int mor_cli_list(int argc, char** argv)
     mor_json_list(&json, NULL);
     kind->show(&json);
     mor_json_end(&json);
-    return mor_json_finish(&json) ? 0 : MOR_SYSTEM;
+    mor_json_finish(&json); /* main tells when it is lost */
+    return 0;
 }

@@ -1,12 +1,11 @@
 /* --plugin FILE.so: loads methods from shared objects, for every command. `--collision NAME` looks for moreau-NAME.so
  * among the installed plug-ins when no method is called so. */
-#define _GNU_SOURCE /* dladdr1 */
 #include "cli/cli.h"
+#include "io/text/shared_object.h"
 #include "moreau/plugin.h"
 
 #include <dlfcn.h>
 #include <limits.h>
-#include <link.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,29 +23,15 @@ mor_plugin_error mor_cli_error_function(const char** name)
     return error_function;
 }
 
-/* Is the symbol code? A variable of that name would be executed. */
-static bool is_function(void* symbol)
-{
-    Dl_info where;
-    void* found = NULL;
-    if (!dladdr1(symbol, &where, &found, RTLD_DL_SYMENT) || !found) return false;
-    const ElfW(Sym)* entry = found;
-    return (entry->st_info & 0xf) == STT_FUNC;
-}
-
 static mor_code load(const char* path, mor_error* error)
 {
-    char here[4096];
-    if (!strchr(path, '/')) { /* dlopen would look in the system's folders only */
-        snprintf(here, sizeof here, "./%s", path);
-        path = here;
-    }
-    void* handle = dlopen(path, RTLD_NOW | RTLD_LOCAL); /* never closed: its methods are in the library */
-    if (!handle) return mor_fail(error, MOR_BAD_INPUT, "--plugin %s", dlerror());
+    char why[512];
+    void* handle = mor_shared_open(path, why, sizeof why); /* never closed: its methods are in the library */
+    if (!handle) return mor_fail(error, MOR_BAD_INPUT, "--plugin %s", why);
     void* symbol = dlsym(handle, "mor_plugin_entry");
     if (!symbol)
         return mor_fail(error, MOR_BAD_INPUT, "--plugin %s: it has no mor_plugin_entry; see moreau/plugin.h", path);
-    if (!is_function(symbol))
+    if (!mor_shared_is_function(symbol))
         return mor_fail(error, MOR_BAD_INPUT, "--plugin %s: its mor_plugin_entry is not a function", path);
     mor_plugin_function entry;
     memcpy(&entry, &symbol, sizeof entry);

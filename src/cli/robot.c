@@ -150,26 +150,46 @@ static void write_frame(mor_json* json, const mor_robot_model* m, const mor_robo
 
 /* Room for one state's results. */
 typedef struct results {
-    double *M, *h, *g, *nudot, *J, *zero;
+    double *M, *h, *g, *nudot, *J;
+    bool regular; /* nudot is there */
 } results;
 
-static mor_code write_state(mor_json* json, const arguments* a, mor_robot_model* m, mor_robot_work* work,
-                            const robot_state* x, mor_vec3 gravity, const int* frames, int frame_count, results* r,
-                            mor_error* error)
+static void find_dynamics(mor_robot_model* m, mor_robot_work* work, const robot_state* x, mor_vec3 gravity, results* r)
 {
-    int N = mor_robot_dof(m);
     mor_robot_update(m, work, &x->base, x->s, NULL);
     mor_robot_inverse_dynamics(m, work, gravity, NULL, NULL, r->g);
     mor_robot_update(m, work, &x->base, x->s, x->nu);
     mor_robot_inverse_dynamics(m, work, gravity, NULL, NULL, r->h);
     mor_robot_mass_matrix(m, work, r->M);
-    bool regular = mor_robot_forward_dynamics(m, work, gravity, x->tau, NULL, r->nudot);
+    r->regular = mor_robot_forward_dynamics(m, work, gravity, x->tau, NULL, r->nudot);
+}
+
+/* One line of text for a state. */
+static void print_state(const mor_robot_model* m, const mor_robot_work* work, const results* r, int number)
+{
+    int N = mor_robot_dof(m), joints = mor_robot_joint_count(m);
+    double held = 0.0, fast = 0.0;
+    for (int i = N - joints; i < N; i++) held = fmax(held, fabs(r->g[i]));
+    for (int i = 0; i < N; i++) fast = fmax(fast, fabs(r->nudot[i]));
+    mor_vec3 com = mor_robot_com(m, work);
+    if (number == 0) printf("\nstates (--json has all numbers):\n");
+    printf("  %d: centre of mass at (%.6g, %.6g, %.6g) m", number, com.x, com.y, com.z);
+    if (joints) printf(", weight on a joint at most %.6g N m or N", held);
+    if (r->regular) printf(", acceleration at most %.6g\n", fast);
+    else printf(", no acceleration: the mass matrix is singular\n");
+}
+
+static mor_code write_state(mor_json* json, const arguments* a, mor_robot_model* m, mor_robot_work* work,
+                            const robot_state* x, const int* frames, int frame_count, const results* r,
+                            mor_error* error)
+{
+    int N = mor_robot_dof(m);
     mor_vec3 com = mor_robot_com(m, work);
     mor_json_object(json, NULL);
     write_matrix(json, "M", r->M, N, N);
     mor_json_numbers(json, "h", r->h, N);
     mor_json_numbers(json, "g", r->g, N);
-    if (regular) mor_json_numbers(json, "nudot", r->nudot, N);
+    if (r->regular) mor_json_numbers(json, "nudot", r->nudot, N);
     else mor_json_null(json, "nudot");
     mor_json_numbers(json, "com_world", (double[3]){ com.x, com.y, com.z }, 3);
     mor_json_object(json, "frames");
@@ -192,12 +212,12 @@ static const mor_json_value* states_of(const mor_json_value* root)
     return states ? states : root;
 }
 
-/* All states as JSON; without `json` the loops of the first one as text. */
+/* All states as JSON; without `json` a line of text for each, and the loops at the first one. */
 static mor_code write_states(mor_json* json, const arguments* a, mor_robot_model* m, const mor_json_document* d,
                              const int* frames, int frame_count, mor_error* error)
 {
-    int n = mor_robot_joint_count(m), N = mor_robot_dof(m);
-    size_t room = 3 * (size_t)N + (size_t)n + 3 * (size_t)N + (size_t)N * (size_t)N + 6 * (size_t)N + 8;
+    int n = mor_robot_joint_count(m), N = mor_robot_dof(m), number = 0;
+    size_t room = 3 * (size_t)N + 2 * (size_t)n + 3 * (size_t)N + (size_t)N * (size_t)N + 6 * (size_t)N + 8;
     double* memory = calloc(room, sizeof *memory);
     mor_robot_work* work = mor_robot_work_create(m);
     if (!memory || !work) {
@@ -206,7 +226,7 @@ static mor_code write_states(mor_json* json, const arguments* a, mor_robot_model
         return mor_fail(error, MOR_SYSTEM, "out of memory");
     }
     robot_state x = { .nu = memory, .tau = memory + N, .s = memory + 2 * N };
-    double* rest = memory + 2 * N + n;
+    double *first_s = memory + 2 * N + n, *rest = first_s + n;
     results r = { .h = rest, .g = rest + N, .nudot = rest + 2 * N, .J = rest + 3 * N, .M = rest + 9 * N };
     mor_vec3 gravity = { 0, 0, -9.81 };
     mor_code code = MOR_OK;
@@ -217,17 +237,22 @@ static mor_code write_states(mor_json* json, const arguments* a, mor_robot_model
         gravity = mor_v3(g[0], g[1], g[2]);
     const mor_json_value* states = root ? states_of(root) : NULL;
     const mor_json_value* v = states && states->kind == MOR_JSON_LIST ? states->first : states;
-    if (!d) {
-        x.base = mor_pose_identity();
-        if (json) code = write_state(json, a, m, work, &x, gravity, frames, frame_count, &r, error);
+    mor_pose first_base = x.base = mor_pose_identity();
+    if (!d && json) {
+        find_dynamics(m, work, &x, gravity, &r);
+        code = write_state(json, a, m, work, &x, frames, frame_count, &r, error);
     }
-    for (; v && code == MOR_OK; v = json && states->kind == MOR_JSON_LIST ? v->next : NULL) {
+    for (; v && code == MOR_OK; v = states->kind == MOR_JSON_LIST ? v->next : NULL, number++) {
         code = read_state(d, v, m, &x, error);
-        if (code == MOR_OK && json) code = write_state(json, a, m, work, &x, gravity, frames, frame_count, &r, error);
+        if (code) break;
+        find_dynamics(m, work, &x, gravity, &r);
+        if (number == 0) first_base = x.base, memcpy(first_s, x.s, (size_t)n * sizeof *first_s);
+        if (json) code = write_state(json, a, m, work, &x, frames, frame_count, &r, error);
+        else print_state(m, work, &r, number);
     }
-    if (!json && code == MOR_OK) {
+    if (!json && a->loop_count && code == MOR_OK) {
         mor_cli_closure c;
-        code = mor_cli_close_loops(m, &x.base, x.s, a->loop, a->loop_count, &c, error);
+        code = mor_cli_close_loops(m, &first_base, first_s, a->loop, a->loop_count, &c, error);
         if (code == MOR_OK) mor_cli_print_loops(m, a->loop, a->loop_count, &c);
     }
     free(memory);
@@ -265,7 +290,8 @@ static int take_base(void* user, char* value)
 static const mor_cli_option options[] = {
     { "--state", "FILE.json",
       "states: base_pos, base_quat_wxyz, base_lin_vel_world, base_ang_vel_world, s, s_dot, tau (one object, a list, or "
-      "an object with \"states\"); M, h, g, nudot, frames are computed for each",
+      "an object with \"states\"); M, h, g, nudot, frames are computed for each and written by --json, a line for each "
+      "without",
       MOR_CLI_TEXT, AT(state) },
     { "--frames", "a,b", "only these frames (default: all links)", MOR_CLI_TEXT, AT(frames) },
     { "--joints", "a,b", "keep these joints in this order, lock the others at 0 and merge their links", MOR_CLI_TEXT,
@@ -321,7 +347,7 @@ static int report(const arguments* a, mor_robot_model* m, const mor_json_documen
     if (!a->json) {
         mor_error failed = { 0 };
         print_summary(m, a->urdf);
-        mor_code code = a->loop_count ? write_states(NULL, a, m, state, frames, frame_count, &failed) : MOR_OK;
+        mor_code code = write_states(NULL, a, m, state, frames, frame_count, &failed);
         mor_cli_print_checks(m);
         if (*notes) printf("\nnotes:\n%s", notes);
         return code == MOR_OK ? 0 : mor_cli_fail(&failed);

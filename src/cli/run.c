@@ -385,8 +385,12 @@ static int tell(session* s)
         mor_run_json_summary(&s->json, s->world, s->scene, &summary, mor_run_start(s->run));
         if (s->signal) mor_json_text(&s->json, "stopped_by", mor_cli_signal_name(s->signal));
         mor_json_end(&s->json);
-        bool written = mor_json_finish(&s->json) && fflush(s->document) == 0;
-        if (!written || fwrite(s->text, 1, s->length, stdout) != s->length) return MOR_SYSTEM;
+        mor_error error = { 0 };
+        if (!mor_json_finish(&s->json)) { /* it grows in memory */
+            mor_fail(&error, MOR_SYSTEM, "out of memory");
+            return mor_cli_fail(&error);
+        }
+        fwrite(s->text, 1, s->length, stdout); /* main tells when that is lost */
     } else if (!s->a->quiet && !(s->a->csv && mor_output_is_standard(s->a->csv))) {
         mor_cli_print_run(s->world, s->scene, &summary);
     }

@@ -4,6 +4,7 @@
  * recording gives positions and velocities of bodies by their names; time begins at 0 again. */
 #include "cli/run_start.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +12,14 @@
 #include "cli/cli.h"
 #include "cli/laboratory.h"
 #include "io/text/output.h"
+#include "io/text/text_file.h"
 
 static mor_code read_snapshot(const char* path, mor_world* world, mor_error* error)
 {
-    FILE* f = fopen(path, "rb");
-    if (!f) return mor_fail(error, MOR_SYSTEM, "%.200s: the snapshot cannot be opened", path);
+    FILE* f = mor_file_stream(path);
+    if (!f)
+        return mor_fail(error, errno == ETIMEDOUT ? MOR_BAD_INPUT : MOR_SYSTEM,
+                        "%.200s: the snapshot cannot be opened: %s", path, mor_file_reason(errno));
     size_t size = 0, room = 1 << 16;
     unsigned char* bytes = malloc(room);
     while (bytes) {

@@ -92,9 +92,14 @@ static double gather(grid* g)
     for (int k = 0; k < g->count; k++) {
         const mor_bvh_node* n = &tree->nodes[tree->leaves[k]];
         items[k] = (struct mor_bvh_item){ n->tight, n->index, n->group, n->moved };
-        if (is_finite(&n->tight)) sum += length_of(&n->tight), measured++;
+        if (!is_finite(&n->tight)) continue;
+        const double length = length_of(&n->tight);
+        sum += length, measured++;
+        longest = mor_max(longest, length);
     }
     const double limit = measured ? LONG * sum / measured : 0.0;
+    if (measured == g->count && longest <= limit) return longest * (1.0 + SLACK); /* none is large */
+    longest = 0.0;
     for (int k = 0; k < g->count; k++) {
         double length = length_of(&items[k].box);
         if (is_finite(&items[k].box) && length <= limit) {

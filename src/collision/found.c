@@ -2,6 +2,8 @@
 #include "base/elementary.h"
 #include "collision/scan.h"
 
+#include <string.h>
+
 mor_contact* mor_found_next(mor_found* found)
 {
     mor_buffer* list = found->contacts;
@@ -9,18 +11,28 @@ mor_contact* mor_found_next(mor_found* found)
     return &((mor_contact*)list->data)[list->count++];
 }
 
-mor_code mor_near_pair_contact(mor_found* found, const mor_near_pair* pair, const mor_contact* contact)
+static void name_pair(const mor_world* w, const mor_near_pair* pair, mor_contact* c)
 {
-    const mor_world* w = found->world;
-    mor_contact* c = mor_found_next(found);
-    if (!c) return MOR_SYSTEM;
-    *c = *contact;
     c->body[0] = w->order_of[pair->slot_a];
     c->body[1] = w->order_of[pair->slot_b];
     c->shape[0] = pair->shape_a;
     c->shape[1] = pair->shape_b;
     mor_world_combine(w, pair->a, pair->shape_a, pair->b, pair->shape_b, c);
     c->surface_velocity = mor_sub(pair->b->surface_velocity, pair->a->surface_velocity);
+}
+
+void mor_pair_contact(const mor_world* w, const mor_near_pair* pair, mor_contact* c)
+{
+    memset(c, 0, sizeof *c);
+    name_pair(w, pair, c);
+}
+
+mor_code mor_near_pair_contact(mor_found* found, const mor_near_pair* pair, const mor_contact* contact)
+{
+    mor_contact* c = mor_found_next(found);
+    if (!c) return MOR_SYSTEM;
+    *c = *contact;
+    name_pair(found->world, pair, c);
     return MOR_OK;
 }
 

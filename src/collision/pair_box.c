@@ -6,11 +6,13 @@
  *   along axis i x axis j    (|t.L| - r_a - r_b) / |L|,   L = e_i x R e_j
  * (S. Gottschalk, M. Lin, D. Manocha, 1996, "OBBTree", section 5, table of axes). Near-parallel edges
  * (|L| < 1e-7) are left out: what they would add is below 1e-7 of the size. From the best axis on it
- * is the general case of polyhedra. */
+ * is the general case of polyhedra. The cache holds the last axis along which they were farther apart than `reach`. */
 #include "base/elementary.h"
 #include "collision/pair_polyhedron.h"
 #include "collision/pair_tests.h"
 
+/* sine between edges from which their product is good to ten digits */
+#define PARALLEL 1e-3
 /* share of the size: an overlap that rounding and edges that touch do not change */
 #define CLEARLY 1e-6
 
@@ -53,10 +55,37 @@ static int box_edge(const mor_polyhedron* P, int i, mor_vec3 d)
     return best;
 }
 
+/* Numbers of axes in the cache: 0 for none, then the faces of a, those of b, the edges of both. */
+enum { FACE_A = 1, FACE_B = 4, EDGES = 7, AXES = 16 };
+
+bool mor_boxes_apart(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b, const mor_pose* pose_b,
+                     double reach, const uint32_t cache[4])
+{
+    const int axis = cache[0] < AXES ? (int)cache[0] : 0;
+    if (axis == 0) return false;
+    const mor_mat3 A = mor_quat_matrix(pose_a->rotation), B = mor_quat_matrix(pose_b->rotation);
+    const int i = axis < FACE_B ? axis - FACE_A : axis < EDGES ? axis - FACE_B : (axis - EDGES) / 3;
+    const mor_mat3* R = axis < FACE_B || axis >= EDGES ? &A : &B;
+    mor_vec3 n = mor_v3(R->m[0][i], R->m[1][i], R->m[2][i]);
+    double length = 1.0;
+    if (axis >= EDGES) {
+        const int j = (axis - EDGES) % 3;
+        n = mor_cross(n, mor_v3(B.m[0][j], B.m[1][j], B.m[2][j]));
+        length = mor_norm(n);
+    }
+    const mor_vec3 x = mor_tmul(&A, n), y = mor_tmul(&B, n), ha = a->polyhedron->half, hb = b->polyhedron->half;
+    const double s = fabs(mor_dot(n, mor_sub(pose_b->position, pose_a->position))) -
+                     (fabs(x.x) * ha.x + fabs(x.y) * ha.y + fabs(x.z) * ha.z) -
+                     (fabs(y.x) * hb.x + fabs(y.y) * hb.y + fabs(y.z) * hb.z);
+    /* more than the rounding of positions: the full test ends in the same way */
+    const double margin = 1e-9 * (fabs(reach) + a->radius + b->radius + mor_norm(pose_a->position));
+    return length > PARALLEL && s > length * (reach + margin);
+}
+
 /* The axis that separates most, and its numbers there: those of the face, or of the edges' axes. False: farther apart
- * than `reach`. */
+ * than `reach`; along *far, if it was not seen at once. */
 static bool find_axis(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b, const mor_pose* pose_b,
-                      double reach, mor_placed* placed_a, mor_placed* placed_b, box_axis* out)
+                      double reach, mor_placed* placed_a, mor_placed* placed_b, box_axis* out, uint32_t* far)
 {
     mor_vec3 offset = mor_sub(pose_b->position, pose_a->position);
     double bound = a->radius + b->radius + reach;
@@ -80,7 +109,7 @@ static bool find_axis(const mor_geometry* a, const mor_pose* pose_a, const mor_g
             r += hb[j] * abs_R[i][j];
         }
         s = fabs(t[i]) - r;
-        if (s >= reach) return false;
+        if (s >= reach) return *far = FACE_A + (uint32_t)i, false;
         if (s > best_face) {
             best_face = s;
             face = i;
@@ -90,7 +119,7 @@ static bool find_axis(const mor_geometry* a, const mor_pose* pose_a, const mor_g
     for (int j = 0; j < 3; j++) {
         double along = t[0] * R[0][j] + t[1] * R[1][j] + t[2] * R[2][j];
         s = fabs(along) - hb[j] - ha[0] * abs_R[0][j] - ha[1] * abs_R[1][j] - ha[2] * abs_R[2][j];
-        if (s >= reach) return false;
+        if (s >= reach) return *far = FACE_B + (uint32_t)j, false;
         if (s > best_face + (kind == MOR_AXIS_FACE_A ? mor_axis_tolerance(s, size) : 0.0)) {
             best_face = s;
             kind = MOR_AXIS_FACE_B;
@@ -110,7 +139,7 @@ static bool find_axis(const mor_geometry* a, const mor_pose* pose_a, const mor_g
             /* |L| <= 1 makes a negative s only worse: no division unless it can matter */
             if (s <= 0.0 && s <= mor_max(best_edge, best_face)) continue;
             s /= sqrt(ll);
-            if (s >= reach) return false;
+            if (s >= reach) return *far = EDGES + 3 * (uint32_t)i + (uint32_t)j, false;
             if (s > best_edge) {
                 best_edge = s;
                 ei = i;
@@ -136,10 +165,10 @@ static bool find_axis(const mor_geometry* a, const mor_pose* pose_a, const mor_g
 int mor_pair_box_box(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b, const mor_pose* pose_b,
                      double reach, uint32_t cache[4], mor_point* points)
 {
-    (void)cache;
     mor_placed A, B;
     box_axis best;
-    if (!find_axis(a, pose_a, b, pose_b, reach, &A, &B, &best)) return 0;
+    if (!find_axis(a, pose_a, b, pose_b, reach, &A, &B, &best, &cache[0])) return 0;
+    cache[0] = 0;
     const mor_polyhedron *P = a->polyhedron, *Q = b->polyhedron;
     mor_axis_choice axis = { .kind = best.kind, .separation = best.separation, .n = best.n };
     if (best.kind == MOR_AXIS_EDGES) {
@@ -158,7 +187,8 @@ bool mor_boxes_overlap(const mor_geometry* a, const mor_pose* pose_a, const mor_
 {
     mor_placed A, B;
     box_axis best;
-    if (!find_axis(a, pose_a, b, pose_b, 0.0, &A, &B, &best)) return false;
+    uint32_t unused;
+    if (!find_axis(a, pose_a, b, pose_b, 0.0, &A, &B, &best, &unused)) return false;
     *normal = best.n;
     return best.separation < -CLEARLY * mor_min(a->radius, b->radius);
 }

@@ -25,6 +25,10 @@ MOR_DECLARE_PAIR(mor_pair_sphere_polyhedron);
 /* pair_polyhedron.c, pair_box.c */
 MOR_DECLARE_PAIR(mor_pair_polyhedron_polyhedron);
 MOR_DECLARE_PAIR(mor_pair_box_box);
+/* Are two boxes farther apart than `reach` along the axis that mor_pair_box_box left in the cache? Then it finds no
+ * points. False: nothing is known. */
+bool mor_boxes_apart(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b, const mor_pose* pose_b,
+                     double reach, const uint32_t cache[4]);
 /* Do two boxes overlap by more than rounding? Then the normal of all points of the test is *normal. */
 bool mor_boxes_overlap(const mor_geometry* a, const mor_pose* pose_a, const mor_geometry* b, const mor_pose* pose_b,
                        mor_vec3* normal);

@@ -9,6 +9,7 @@
 #include "base/elementary.h"
 #include "collision/scan.h"
 #include "collision/pair_table.h"
+#include "collision/pair_tests.h"
 #include "collision/seams.h"
 #include "collision/sweep.h"
 
@@ -95,8 +96,9 @@ static int points_that_act(const mor_scan* k, const mor_near_pair* pair, const m
         double least_fall = w->h * w->h * fabs(mor_dot(w->gravity, points[i].normal));
         if (!swept || points[i].gap < epsilon + pair->motion - fall + least_fall) points[near++] = points[i];
     }
-    mor_contact meet = { .restitution = 0.0 };
     const bool balls = ga->kind == MOR_SPHERE && gb->kind == MOR_SPHERE;
+    mor_contact meet; /* its materials */
+    meet.restitution = meet.friction = 0.0;
     if (k->bounces || balls) mor_world_combine(w, pair->a, pair->shape_a, pair->b, pair->shape_b, &meet);
     mor_sweep s = { test,
                     swap,
@@ -110,42 +112,56 @@ static int points_that_act(const mor_scan* k, const mor_near_pair* pair, const m
     return mor_sweep_contacts(&s, points, near);
 }
 
-/* A pair as the narrow phase gets it, contacts naming the earlier body first; false: it cannot touch. */
-static bool near_pair(const mor_scan* k, int i, int j, uint32_t* words, const mor_shape_slot** a,
-                      const mor_shape_slot** b, mor_near_pair* out)
+/* Two shapes, that of the earlier body first, and what they may move towards each other in the step. */
+typedef struct couple {
+    const mor_shape_slot *a, *b;
+    const mor_body *body_a, *body_b;
+    const mor_geometry *geometry_a, *geometry_b;
+    double motion, reach;
+} couple;
+
+static couple couple_of(const mor_scan* k, int i, int j)
 {
     const mor_world* w = k->w;
-    const mor_shape_slot* shapes = k->bp->shapes.data;
-    *a = &shapes[i], *b = &shapes[j];
-    if (w->order_of[(*a)->body] > w->order_of[(*b)->body]) {
-        const mor_shape_slot* t = *a;
-        *a = *b;
-        *b = t;
+    const mor_shape_slot *shapes = k->bp->shapes.data, *a = &shapes[i], *b = &shapes[j];
+    if (w->order_of[a->body] > w->order_of[b->body]) {
+        const mor_shape_slot* t = a;
+        a = b;
+        b = t;
     }
-    const mor_body *ba = &w->bodies[(*a)->body], *bb = &w->bodies[(*b)->body];
-    if ((*a)->body == (*b)->body || (ba->tree < 0 && bb->tree < 0) || mor_world_ignores(w, (*a)->body, (*b)->body) ||
-        ((ba->filters || bb->filters) && !mor_shapes_meet(ba, (*a)->shape, bb, (*b)->shape)))
-        return false;
-    double spin = ((*a)->speed - mor_norm(ba->v)) * (ba->kind != MOR_FIXED) +
-                  ((*b)->speed - mor_norm(bb->v)) * (bb->kind != MOR_FIXED);
-    mor_vec3 slip = mor_sub(ba->v, bb->v);
-    if (k->blow) slip = mor_add(slip, mor_sub(k->blow[(*a)->body], k->blow[(*b)->body]));
-    double motion = w->h * (mor_norm(slip) + spin + w->surprise) + w->h * w->h * mor_norm(w->gravity);
-    double epsilon = mor_pair_epsilon(k->o, ba->shapes[(*a)->shape].geometry, bb->shapes[(*b)->shape].geometry);
-    double reach = epsilon + (k->o->reach == 0 ? k->sweep * motion : 0.0);
-    *out = (mor_near_pair){ ba,         bb,         (*a)->body, (*b)->body, (*a)->shape, (*b)->shape,
-                            (*a)->pose, (*b)->pose, reach,      motion,     words };
-    return true;
+    const mor_body *x = &w->bodies[a->body], *y = &w->bodies[b->body];
+    couple c = { a, b, x, y, x->shapes[a->shape].geometry, y->shapes[b->shape].geometry, 0.0, 0.0 };
+    double spin =
+        (a->speed - mor_norm(x->v)) * (x->kind != MOR_FIXED) + (b->speed - mor_norm(y->v)) * (y->kind != MOR_FIXED);
+    mor_vec3 slip = mor_sub(x->v, y->v);
+    if (k->blow) slip = mor_add(slip, mor_sub(k->blow[a->body], k->blow[b->body]));
+    c.motion = w->h * (mor_norm(slip) + spin + w->surprise) + w->h * w->h * mor_norm(w->gravity);
+    c.reach = mor_pair_epsilon(k->o, c.geometry_a, c.geometry_b) + (k->o->reach == 0 ? k->sweep * c.motion : 0.0);
+    return c;
+}
+
+/* May they touch at all? */
+static bool may_meet(const mor_world* w, const couple* c)
+{
+    const mor_body *x = c->body_a, *y = c->body_b;
+    const int slot_a = c->a->body, slot_b = c->b->body;
+    return slot_a != slot_b && (x->tree >= 0 || y->tree >= 0) && !mor_world_ignores(w, slot_a, slot_b) &&
+           !((x->filters || y->filters) && !mor_shapes_meet(x, c->a->shape, y, c->b->shape));
+}
+
+/* Is the pair still apart along the axis it was in the last step? Most boxes whose boxes meet are. */
+static bool still_apart(const couple* c, mor_pair_test test, const uint32_t words[4])
+{
+    return words[0] && test == mor_pair_polyhedron_polyhedron && c->geometry_a->polyhedron->is_box &&
+           c->geometry_b->polyhedron->is_box &&
+           mor_boxes_apart(c->geometry_a, &c->a->pose, c->geometry_b, &c->b->pose, c->reach, words);
 }
 
 /* The points of a pair by the library's test; -1: there is none. */
-static int pair_points(mor_scan* k, const mor_shape_slot* a, const mor_shape_slot* b, const mor_near_pair* pair,
-                       mor_point* points)
+static int pair_points(mor_scan* k, const mor_shape_slot* a, const mor_shape_slot* b, mor_pair_test test, bool swap,
+                       const mor_near_pair* pair, mor_point* points)
 {
-    const mor_world* w = k->w;
     const mor_geometry *ga = pair->a->shapes[a->shape].geometry, *gb = pair->b->shapes[b->shape].geometry;
-    bool swap;
-    mor_pair_test test = mor_library_pair(w->library, ga, gb, &swap);
     if (!test) {
         k->code = mor_fail(k->error, MOR_BAD_INPUT,
                            "no collision test for a %s (%s) and a %s (%s); add one to the library's pair table",
@@ -230,22 +246,14 @@ static void keep_pair(mor_scan* k, int u, int i, int j, int first, double deepes
 static void add_point(mor_scan* k, const mor_near_pair* pair, const mor_point* p, int first)
 {
     mor_buffer* list = k->found->contacts;
-    if (list->count == first) {
-        mor_contact c = { .point = { p->on_a, p->on_b },
-                          .normal = p->normal,
-                          .gap = p->gap,
-                          .feature = p->feature,
-                          .group = p->group,
-                          .plane = p->plane };
-        k->code = mor_near_pair_contact(k->found, pair, &c);
-        return;
-    }
+    const bool known = list->count > first;
     mor_contact* c = mor_found_next(k->found);
     if (!c) {
         k->code = MOR_SYSTEM;
         return;
     }
-    *c = ((const mor_contact*)list->data)[first];
+    if (known) *c = ((const mor_contact*)list->data)[first];
+    else mor_pair_contact(k->w, pair, c);
     c->point[0] = p->on_a, c->point[1] = p->on_b;
     c->normal = p->normal;
     c->gap = p->gap;
@@ -255,19 +263,27 @@ static void add_point(mor_scan* k, const mor_near_pair* pair, const mor_point* p
 
 void mor_scan_pair(mor_scan* k, int u, int i, int j, bool cached)
 {
-    const mor_shape_slot *a, *b;
+    if (k->code || found_again(k, u, i, j, cached)) return;
     uint32_t words[4] = { 0 };
-    mor_near_pair pair;
-    if (k->code || found_again(k, u, i, j, cached) || !near_pair(k, i, j, words, &a, &b, &pair)) return;
     if (cached) recall(k, i, j, words);
-    bool done = false;
+    const couple c = couple_of(k, i, j);
+    bool swap, done = false;
+    const mor_pair_test test = mor_library_pair(k->w->library, c.geometry_a, c.geometry_b, &swap);
+    if (!k->narrow && still_apart(&c, test, words)) {
+        remember(k, i, j, words);
+        return;
+    }
+    if (!may_meet(k->w, &c)) return;
+    const mor_shape_slot *a = c.a, *b = c.b;
+    const mor_near_pair pair = { c.body_a, c.body_b, a->body, b->body,  a->shape, b->shape,
+                                 a->pose,  b->pose,  c.reach, c.motion, words };
     if (k->narrow) k->code = k->narrow(k->user, k->found, k->o, &pair, &done);
     if (done || k->code) {
         if (cached) remember(k, i, j, words);
         return;
     }
     mor_point points[MOR_MAX_POINTS];
-    int n = pair_points(k, a, b, &pair, points);
+    int n = pair_points(k, a, b, test, swap, &pair, points);
     if (n < 0) return;
     if (cached) remember(k, i, j, words);
     int first = k->found->contacts->count, best = 0;
@@ -279,8 +295,7 @@ void mor_scan_pair(mor_scan* k, int u, int i, int j, bool cached)
     }
     k->found->deepest = mor_max(k->found->deepest, deepest);
     if (k->narrow || k->code) return;
-    const mor_geometry *ga = pair.a->shapes[a->shape].geometry, *gb = pair.b->shapes[b->shape].geometry;
-    const bool touched = k->found->contacts->count > first && mor_may_have_seams(ga, gb);
+    const bool touched = k->found->contacts->count > first && mor_may_have_seams(c.geometry_a, c.geometry_b);
     if (touched) add_touch(k, &pair, a, b, first, &points[best]);
     keep_pair(k, u, i, j, first, deepest, touched);
 }

@@ -31,6 +31,8 @@ void mor_scan_pair(mor_scan* scan, int u, int i, int j, bool cached);
 /* Pairs of the tree, in ascending order; by threads where there are many. */
 void mor_scan_pairs(mor_scan* scan, const mor_index_pair* pairs, int count);
 
+/* What a contact has of its pair: bodies, shapes, materials, belts; the rest is zero. */
+void mor_pair_contact(const mor_world* world, const mor_near_pair* pair, mor_contact* contact);
 /* Room for one more contact at the end of the list; NULL: out of memory. */
 mor_contact* mor_found_next(mor_found* found);
 

@@ -155,17 +155,13 @@ static bool face_of(const view* v, mor_vec3* m)
 }
 
 /* Normals that look neither the same way nor against each other: only then one may be void because of the other. */
-static bool looks_aside(mor_vec3 normal1, mor_vec3 normal2)
-{
-    const double cosine = mor_dot(normal1, normal2);
-    return !(cosine > SAME || cosine < AGAINST);
-}
+static bool is_aside(double cosine) { return !(cosine > SAME || cosine < AGAINST); }
 
 /* Is the contact of S with T2 void because of T1? *m: the common normal, from T to S. */
 static bool is_void(const view* v1, const view* v2, mor_vec3 normal2, double gap2, mor_vec3* m)
 {
     const mor_touch *t1 = v1->touch, *t2 = v2->touch;
-    if (!looks_aside(v1->m, normal2)) return false;
+    if (!is_aside(mor_dot(v1->m, normal2))) return false;
     double size = mor_min(length_of(t1->geometry[1 - v1->other]), length_of(t2->geometry[v2->other])), rise;
     if (!isfinite(size)) size = mor_min(length_of(t1->geometry[v1->other]), 1.0);
     double tol = FLUSH * size;
@@ -338,11 +334,12 @@ static bool find_cover(mor_touch* touches, const int* next, int begin, int end, 
     const view v2 = view_from(touches, second);
     double least = HUGE_VAL;
     for (int first = begin; first != end; first = next[first]) {
+        const double cosine = mor_dot(touches[first / 2].normal, touches[second / 2].normal);
+        if (first == second || !is_aside(first % 2 == second % 2 ? cosine : -cosine)) continue;
         const view v1 = view_from(touches, first);
         mor_vec3 found;
-        if (!looks_aside(v1.m, v2.m)) continue;
         const double tol = FLUSH * mor_min(length_of(v1.touch->geometry[v1.other]), 1.0);
-        if (first == second || isnan(v1.touch->gap) || !(v1.touch->gap < least - tol)) continue;
+        if (isnan(v1.touch->gap) || !(v1.touch->gap < least - tol)) continue;
         if (!is_void(&v1, &v2, v2.m, v2.touch->gap, &found)) continue;
         least = v1.touch->gap;
         *m = found;
@@ -355,15 +352,15 @@ static int correct_run(mor_touch* touches, const int* next, int begin, int end, 
                        int capacity)
 {
     for (int second = begin; second != end; second = next[second]) {
-        const view v2 = view_from(touches, second);
+        mor_touch* t = &touches[second / 2];
+        const int other = 1 - second % 2;
         mor_vec3 m;
-        if (v2.touch->geometry[v2.other]->kind != MOR_CHAIN) {
-            if (v2.touch->settled || isnan(v2.touch->gap) || !find_cover(touches, next, begin, end, second, &m))
-                continue;
-            count = replace(v2.touch, v2.other == 0 ? m : mor_neg(m), contacts, count, capacity);
+        if (t->geometry[other]->kind != MOR_CHAIN) {
+            if (t->settled || isnan(t->gap) || !find_cover(touches, next, begin, end, second, &m)) continue;
+            count = replace(t, other == 0 ? m : mor_neg(m), contacts, count, capacity);
             continue;
         }
-        for (int first = begin; first != end && !isnan(v2.touch->gap); first = next[first]) {
+        for (int first = begin; first != end && !isnan(t->gap); first = next[first]) {
             const view v1 = view_from(touches, first), now = view_from(touches, second);
             if (first != second && !isnan(v1.touch->gap)) thin_chain(&v1, &now, contacts);
         }

@@ -76,7 +76,7 @@ static mor_code check_gain(const mor_world* w, const mor_input* in, int k, mor_e
                : mor_fail(error, MOR_BAD_INPUT, "input %d: controller %d has no such number", k, in->index);
 }
 
-static mor_code check_input(const mor_world* w, const mor_input* in, int k, mor_error* error)
+mor_code mor_input_check(const mor_world* w, const mor_input* in, int k, mor_error* error)
 {
     if (in->kind >= MOR_INPUT_KP) return check_gain(w, in, k, error);
     bool body = in->kind == MOR_INPUT_FORCE || in->kind == MOR_INPUT_MASS || in->kind == MOR_INPUT_SIZE;
@@ -113,7 +113,7 @@ static mor_code check(const mor_world* w, const mor_input* inputs, int count, mo
     if (w->on_solve || w->on_collide || w->on_integrate || w->stored)
         return mor_fail(error, MOR_BAD_INPUT, "a stage of the caller's, or a stored frame, has no derivative");
     mor_code code = MOR_OK;
-    for (int i = 0; !code && i < count; i++) code = check_input(w, &inputs[i], i, error);
+    for (int i = 0; !code && i < count; i++) code = mor_input_check(w, &inputs[i], i, error);
     return code;
 }
 
@@ -589,6 +589,7 @@ mor_code mor_derivation_begin(mor_derivation* d, mor_laws* l, mor_derivative* ou
     if (!d->nu || !d->materials) return MOR_SYSTEM;
     memcpy(d->nu, d->base->nu_new, (size_t)d->dof * sizeof(double));
     out->residual = d->taken ? 0.0 : base_error(d->base);
+    out->forces_held = d->base->forced && d->world->on_user && !d->world->steady;
     if (mor_step_lacks_memory(d->base)) return mor_fail(error, MOR_SYSTEM, "out of memory");
     if (!(out->residual <= ENOUGH) && strcmp(d->world->formulation->name, "convex") != 0)
         return mor_fail(error, MOR_STOPPED, "the step is solved to %.3g m/s only; a derivative needs %.3g",

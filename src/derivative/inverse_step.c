@@ -21,6 +21,7 @@
 
 #include "base/elementary.h"
 #include "formulation/assemble.h"
+#include "formulation/island_systems.h"
 #include "moreau/state.h"
 #include "step/stabilise.h"
 #include "step/stages.h"
@@ -35,7 +36,8 @@ enum { ROUNDS = 100, STEADY = 30, ATTEMPTS = 12 };
 #define SHARE 0.3      /* of a turned body's new guess: the rows are stiff, whole steps would overshoot */
 
 /* How a free body got to the end of the step (model/tree.c), in the order in which it is tried; the last stands for
- * none of them, and is treated as the first. */
+ * none of them, and is treated as the first. Where bodies bounce within the step it turned with two velocities, and the
+ * rows have that of its end. */
 enum { SWEPT, TURNED, STRUCK, UNKNOWN };
 
 typedef struct inversion {
@@ -150,7 +152,7 @@ static void turned_target(const work* s, const mor_tree* t, mor_span at, const d
     mor_mat3 R = mor_quat_matrix(b->q), inverse = mor_mat3_rotate(&R, &b->inertia_inverse);
     mor_vec3 w = mor_mul(&inverse, e.L);
     double* last = s->turned + 3 * t->body;
-    if (s->way[t->body] == SWEPT || s->way[t->body] == UNKNOWN) {
+    if (s->way[t->body] == SWEPT || (s->way[t->body] == UNKNOWN && s->bounces == 0)) {
         const double a[] = { e.q.w, e.q.x, e.q.y, e.q.z }, from[] = { b->q.w, b->q.x, b->q.y, b->q.z };
         mor_turn_between(a, from, s->w->h, target + 3);
         return;
@@ -181,8 +183,9 @@ static void prepare_tree(void* user, mor_world* w, mor_tree* t, mor_span at)
     double* M = mor_arena_alloc(s->arena, (size_t)n * (size_t)n * sizeof *M);
     all->ok = all->ok && M;
     if (!all->ok) return;
-    if (t->kind->fill) t->kind->fill(w, t, M, NULL);
-    else memcpy(M, s->k->mass + s->k->mass_start[index], (size_t)n * (size_t)n * sizeof *M);
+    const double *prepared = mor_prepared_mass(s->k, index), *from = prepared;
+    if (t->kind->fill) from = t->kind->fill(w, t, prepared, M, NULL);
+    if (from != M) memcpy(M, from, (size_t)n * (size_t)n * sizeof *M);
     double *to = s->target + t->offset, *i = s->impulse + t->offset;
     const double* free = s->k->nu_new + t->offset;
     memcpy(to, s->nu + at.nu, (size_t)n * sizeof *to);

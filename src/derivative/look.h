@@ -111,6 +111,8 @@ static inline double mor_column_mu(const mor_derivation* d, const mor_columns* c
 bool mor_perturb(mor_derivation* d, int direction, double amount);
 /* How far a direction is moved for a difference. */
 double mor_perturbation(const mor_derivation* d, int direction);
+/* Is there such an input? Bad input with a sentence that calls it input k. */
+mor_code mor_input_check(const mor_world* world, const mor_input* input, int k, mor_error* error);
 /* The gain or target of a controller that an input means; NULL: the controller has none. */
 double* mor_input_gain(const mor_world* world, const mor_input* input);
 /* Undoes what mor_perturb allocated, and what it changed beyond the draft. */

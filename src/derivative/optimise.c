@@ -14,6 +14,7 @@
 #include "moreau/optimise.h"
 
 #include "base/elementary.h"
+#include "derivative/look.h"
 #include "linalg/dense.h"
 #include "model/world.h"
 #include "moreau/state.h"
@@ -67,7 +68,7 @@ static mor_code check_unknown(const mor_world* w, const mor_unknown* u, int i, m
     mor_input_kind k = u->input.kind;
     if (input && k != MOR_INPUT_FORCE && k != MOR_INPUT_JOINT_FORCE && k != MOR_INPUT_GRAVITY)
         return mor_fail(error, MOR_BAD_INPUT, "unknown %d: forces, joint forces and gravity can be looked for", i);
-    return MOR_OK;
+    return input ? mor_input_check(w, &u->input, i, error) : MOR_OK;
 }
 
 static mor_code check(const mor_world* w, const problem* p, mor_error* error)

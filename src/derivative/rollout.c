@@ -20,6 +20,7 @@ static void gather(mor_derivative* all, const mor_derivative* one, int step)
     all->sticking += one->sticking;
     all->sliding += one->sliding;
     all->weak += one->weak;
+    all->forces_held = all->forces_held || one->forces_held;
     all->unique = all->unique && one->unique;
     all->distance = isnan(all->distance) || isnan(one->distance) ? NAN : mor_min(all->distance, one->distance);
     all->residual = mor_max(all->residual, one->residual);

@@ -34,6 +34,8 @@ static int compare(const mor_contact* a, const mor_contact* b)
     return 0;
 }
 
+enum { RUN = 32 }; /* contacts of two bodies that are sorted in place */
+
 /* A contact to be sorted: its bodies, which decide mostly, and where it is. */
 typedef struct place {
     uint64_t bodies;
@@ -46,7 +48,7 @@ static bool comes_first(const mor_contact* contacts, const place* a, const place
     return compare(&contacts[a->at], &contacts[b->at]) <= 0;
 }
 
-/* Contact k becomes the one at order[k].at, each moved once. */
+/* Contact k becomes the one at order[k].at, each is moved once. */
 static void permute(mor_contact* contacts, place* order, int n)
 {
     for (int k = 0; k < n; k++) {
@@ -61,6 +63,42 @@ static void permute(mor_contact* contacts, place* order, int n)
         contacts[to] = first;
         order[to].at = to;
     }
+}
+
+static bool same_bodies(const mor_contact* a, const mor_contact* b)
+{
+    return a->body[0] == b->body[0] && a->body[1] == b->body[1];
+}
+
+static bool bodies_in_order(const mor_contact* a, const mor_contact* b)
+{
+    return a->body[0] < b->body[0] || (a->body[0] == b->body[0] && a->body[1] <= b->body[1]);
+}
+
+/* A run of contacts of the same two bodies, at most RUN. */
+static void sort_run(mor_contact* contacts, int n)
+{
+    place order[RUN];
+    bool moved = false;
+    for (int i = 0; i < n; i++) {
+        int k = i;
+        for (; k > 0 && compare(&contacts[order[k - 1].at], &contacts[i]) > 0; k--) order[k] = order[k - 1];
+        order[k].at = i;
+        moved = moved || k < i;
+    }
+    if (moved) permute(contacts, order, n);
+}
+
+/* Pairs of bodies mostly come in order, and only the few contacts of each do not: then each run is sorted where it is.
+ * False: they did not; nothing is lost. */
+static bool sort_runs(mor_contact* contacts, int n)
+{
+    for (int begin = 0, end; begin < n; begin = end) {
+        for (end = begin + 1; end < n && same_bodies(&contacts[begin], &contacts[end]);) end++;
+        if (end - begin > RUN || (end < n && !bodies_in_order(&contacts[begin], &contacts[end]))) return false;
+        if (end - begin > 1) sort_run(contacts + begin, end - begin);
+    }
+    return true;
 }
 
 /* Contacts of the same two bodies come one after the other, a few of them: by insertion. */
@@ -90,9 +128,8 @@ static bool sort_contacts(mor_step* step)
 {
     mor_contact* contacts = step->contacts.data;
     int n = step->contacts.count;
-    int in_order = 1;
-    while (in_order < n && compare(&contacts[in_order - 1], &contacts[in_order]) <= 0) in_order++;
-    if (in_order >= n) return true;
+    if (sort_runs(contacts, n)) return true;
+    const size_t mark = mor_arena_mark(step->arena);
     place* a = mor_arena_take(step->arena, 2 * (size_t)n * sizeof *a);
     if (!a) return false;
     place* b = a + n;
@@ -114,6 +151,7 @@ static bool sort_contacts(mor_step* step)
         b = t;
     }
     permute(contacts, a, n);
+    mor_arena_release(step->arena, mark);
     return true;
 }
 
@@ -121,6 +159,19 @@ static bool sort_contacts(mor_step* step)
 
 /* Room for a tree's mass block. */
 static int block_size(const mor_tree* t) { return t->kind->fill && t->dof > MOR_MASS_DOF ? 0 : t->dof * t->dof; }
+
+double* mor_prepared_mass(const mor_step* k, int tree)
+{
+    return k->w->trees[tree].kind->fill && !k->beside ? NULL : k->mass + k->mass_start[tree];
+}
+
+/* Of two trees with blocks that stay. */
+static bool same_mass(const mor_world* w, int tree1, int tree2)
+{
+    const mor_body *a = &w->bodies[w->trees[tree1].body], *b = &w->bodies[w->trees[tree2].body];
+    return a->mass.mass == b->mass.mass && a->mass.inertia.m[0][0] == b->mass.inertia.m[0][0] &&
+           a->inertia_inverse.m[0][0] == b->inertia_inverse.m[0][0];
+}
 
 static int contact_tree(const mor_world* w, const mor_contact* c, int side)
 {
@@ -143,35 +194,56 @@ static void mark_touched(const mor_step* k)
 static void prepare_tree(mor_step* k, int tree)
 {
     const mor_tree* t = &k->w->trees[tree];
-    t->kind->prepare(k->w, t, k->nu + t->offset, k->nu_free + t->offset, k->mass + k->mass_start[tree],
-                     k->mass_inverse + k->mass_start[tree]);
+    double *mass = mor_prepared_mass(k, tree), *inverse = k->mass_inverse + k->mass_start[tree];
+    if (k->mass_shared[tree]) mass = inverse = NULL;
+    t->kind->prepare(k->w, t, k->nu + t->offset, k->nu_free + t->offset, mass, inverse);
     if (k->stout && t->kind == &mor_tree_free)
         mor_stout_mass(k->mass + k->mass_start[tree], k->mass + k->mass_start[tree],
                        k->mass_inverse + k->mass_start[tree]);
 }
 
-/* Velocities, free velocities and mass blocks of every tree. */
-static bool prepare_trees(mor_step* k)
+/* Where velocities and mass blocks begin, and room for the blocks. Blocks that several trees may share are written. */
+static bool place_trees(mor_step* k)
 {
     mor_world* w = k->w;
-    int dof = 0, mass = 0;
+    int dof = 0, mass = 0, one = -1; /* the last tree with a block for others */
     k->mass_start = mor_arena_take(k->arena, (size_t)w->tree_count * sizeof(int));
-    if (!k->mass_start) return false;
+    k->mass_shared = mor_arena_take(k->arena, (size_t)w->tree_count * sizeof(bool));
+    if (!k->mass_start || !k->mass_shared) return false;
     for (int i = 0; i < w->tree_count; i++) {
         w->trees[i].offset = dof;
         w->trees[i].share = 1.0;
         w->trees[i].move = NULL;
-        k->mass_start[i] = mass;
         dof += w->trees[i].dof;
+        k->mass_shared[i] = !k->stout && mor_free_mass_stays(w, &w->trees[i], NULL, NULL);
+        const bool known = one >= 0 && k->mass_shared[i] && same_mass(w, one, i);
+        k->mass_start[i] = known ? k->mass_start[one] : mass;
+        if (known) continue;
         mass += block_size(&w->trees[i]);
+        if (k->mass_shared[i]) one = i;
     }
     k->dof = dof;
+    k->mass = mor_arena_take(k->arena, (size_t)mass * sizeof(double));
+    k->mass_inverse = mor_arena_take(k->arena, (size_t)mass * sizeof(double));
+    if (!k->mass || !k->mass_inverse) return false;
+    for (int i = 0, written = -1; i < w->tree_count; i++) {
+        const int at = k->mass_start[i];
+        if (at <= written || !k->mass_shared[i]) continue;
+        mor_free_mass_stays(w, &w->trees[i], k->mass + at, k->mass_inverse + at);
+        written = at;
+    }
+    return true;
+}
+
+/* Velocities, free velocities and mass blocks of every tree. */
+static bool prepare_trees(mor_step* k)
+{
+    if (!place_trees(k)) return false;
+    const int dof = k->dof;
     k->nu = mor_arena_take(k->arena, (size_t)dof * sizeof(double));
     k->nu_free = mor_arena_take(k->arena, (size_t)dof * sizeof(double));
     k->nu_new = mor_arena_take(k->arena, (size_t)dof * sizeof(double));
-    k->mass = mor_arena_take(k->arena, (size_t)mass * sizeof(double));
-    k->mass_inverse = mor_arena_take(k->arena, (size_t)mass * sizeof(double));
-    if (!k->nu || !k->nu_free || !k->nu_new || !k->mass || !k->mass_inverse) return false;
+    if (!k->nu || !k->nu_free || !k->nu_new) return false;
     mark_touched(k);
     mor_support_mark(k);
     mor_step_each_tree(k, prepare_tree);
@@ -184,8 +256,9 @@ static bool prepare_trees(mor_step* k)
 /* The contact of the last step with the same bodies, shapes and feature, or NULL. */
 static const mor_contact* remembered(const mor_step* k, const mor_contact* c, int* cursor)
 {
-    while (*cursor < k->last_count && compare(&k->last[*cursor], c) < 0) ++*cursor;
-    return *cursor < k->last_count && compare(&k->last[*cursor], c) == 0 ? &k->last[*cursor] : NULL;
+    int order = -1;
+    while (*cursor < k->last_count && (order = compare(&k->last[*cursor], c)) < 0) ++*cursor;
+    return order == 0 ? &k->last[*cursor] : NULL;
 }
 
 /* Unites what touches, and adds up what the rows need. False: out of memory. */

@@ -25,6 +25,8 @@
  * overlap. It undoes rounding at rest; lifting a body by it in a step costs 1e-7 of its weight times its size. */
 #define RECOVERED 1e-7
 
+#define ALL (~0u) /* entries of a block, and its diagonal */
+
 static const mor_body* body_of(const mor_world* w, const mor_contact* c, int side)
 {
     return &w->bodies[w->order[c->body[side]]];
@@ -100,12 +102,13 @@ static bool respond_by_six(mor_row_builder* k, int tree, const mor_body* b, mor_
 /* Responses of a block whose Jacobian is written; closes it. `done`: entries that have theirs. */
 static void finish_block(mor_row_builder* k, const mor_block* block, unsigned done)
 {
-    for (int e = block->entry; e < block->entry + block->entry_count; e++) {
+    for (int e = block->entry; done != ALL && e < block->entry + block->entry_count; e++) {
         int tree = k->world_tree[k->entries[e].tree];
         const double* J = k->jacobian + k->entries[e].start;
         double* Y = k->response + k->entries[e].start;
         if (!(done & 1u << (e - block->entry))) mor_tree_responses(k->step, tree, block->dim, J, Y);
     }
+    k->no_diagonals = k->no_diagonals || done != ALL;
     k->diagonal_start[k->block_count] = k->diagonal_count;
     k->diagonal_count += block->dim * block->dim;
     k->row_count += block->dim;
@@ -133,7 +136,10 @@ MOR_ALWAYS_INLINE void fill_diagonals_body(const mor_row_builder* k, const mor_s
 
 MOR_WIDE_VOID(static, fill_diagonals, (const mor_row_builder* k, const mor_system* s, int first), (k, s, first))
 
-void mor_fill_diagonals(const mor_row_builder* k, const mor_system* s, int first) { fill_diagonals(k, s, first); }
+void mor_fill_diagonals(const mor_row_builder* k, const mor_system* s, int first)
+{
+    if (k->no_diagonals) fill_diagonals(k, s, first);
+}
 
 /* The part of a contact's arm that keeps its direction while the body turns: the radius of round shapes. */
 static mor_vec3 round_arm(const mor_body* b, const mor_contact* c, int side)
@@ -255,8 +261,8 @@ static void hold_anchor(const mor_world* w, mor_contact* c, const mor_contact* o
 }
 
 /* Coefficients of a contact on the trees of its two bodies, drifts of the others; the entries that have responses. */
-static unsigned contact_sides(mor_row_builder* k, const mor_contact* c, mor_vec3 middle, const mor_vec3* direction,
-                              mor_block* block, mor_contact_row* row)
+static unsigned contact_sides(mor_row_builder* k, const mor_contact* c, const mor_body* const body[2], mor_vec3 middle,
+                              const mor_vec3* direction, mor_block* block, mor_contact_row* row)
 {
     const mor_world* w = k->step->w;
     /* bodies that bounce do so when they meet, and each has its own arm then (collision/sweep.c) */
@@ -267,7 +273,7 @@ static unsigned contact_sides(mor_row_builder* k, const mor_contact* c, mor_vec3
     mor_free_side free_side[2];
     unsigned done = 0;
     for (int side = 0; side < 2; side++) {
-        const mor_body* b = body_of(w, c, side);
+        const mor_body* b = body[side];
         double sign = side ? 1.0 : -1.0;
         mor_vec3 r = mor_sub(common ? middle : c->point[side], b->x);
         if (b->tree < 0) {
@@ -311,7 +317,7 @@ static unsigned contact_sides(mor_row_builder* k, const mor_contact* c, mor_vec3
     if (free_count == 0) return done;
     row->approach =
         mor_free_sides(direction, free_side, free_count, dim, row->approach, k->diagonal + k->diagonal_count);
-    return ~0u; /* all of them */
+    return ALL;
 }
 
 /* Where the contact is, for formulations that look at the shapes. */
@@ -412,14 +418,14 @@ void mor_add_contact_rows(mor_row_builder* k, int index, const mor_contact* old)
         row->turning = pair->size;
         block->mu_roll = c->rolling / row->turning, block->mu_drill = c->drilling / row->turning;
     }
-    unsigned done = contact_sides(k, c, middle, direction, block, row);
+    const mor_body* const body[2] = { body_of(w, c, 0), body_of(w, c, 1) };
+    unsigned done = contact_sides(k, c, body, middle, direction, block, row);
     finish_block(k, block, done);
     for (int d = 1; d < dim && d < 3; d++) row->drift[d] += mor_dot(direction[d], c->surface_velocity);
     if (w->options.sticking) hold_anchor(w, c, old, direction, dim, row);
     if (old) {
         row->guess[0] = old->normal_impulse;
-        const double grid =
-            mor_body_is_still(body_of(w, c, 0)) && mor_body_is_still(body_of(w, c, 1)) ? old->normal_impulse : 0.0;
+        const double grid = mor_body_is_still(body[0]) && mor_body_is_still(body[1]) ? old->normal_impulse : 0.0;
         for (int d = 1; d < dim && d < 3; d++) row->guess[d] = on_grid(mor_dot(old->impulse, direction[d]), grid);
         for (int d = 3; d < dim; d++) row->guess[d] = mor_dot(old->moment, direction[(d - 2) % 3]) / row->turning;
     }

@@ -28,6 +28,7 @@ typedef struct mor_row_builder {
     const mor_body* of; /* whose they are; NULL: nobody's */
     mor_pair_rows pair; /* of the contact before */
     bool free_bodies;   /* nothing else is in the island: contacts without rolling get all of theirs at once */
+    bool no_diagonals;  /* some block has none yet */
 } mor_row_builder;
 
 /* Adds contact number `index` of the step as the next block; `old` is the same contact in the last step, or NULL. */

@@ -8,7 +8,8 @@
  *
  * the proximal point iteration, whose limit solves the consistent part: each round multiplies the error of a mode w by
  * e/(w + e), so two rounds reach rounding unless modes are as small as e (a loop close to a dead centre); those get
- * more rounds while they help. D is the diagonal of W_ee, so that rows on parts of very different mass (marker links of
+ * more rounds while they help. Joints of free bodies that form a tree do not depend on each other: there e = 0, and one
+ * round does. D is the diagonal of W_ee, so that rows on parts of very different mass (marker links of
  * a milligram beside motors) keep their own measure.
  *
  * Redundant rows agree on the constraint only. A mechanism that is off it by d (a step leaves d ~ h^2) has rows that
@@ -236,9 +237,22 @@ static bool solve_blocks(const mor_step_form* step, const bool* active, const do
     return ok;
 }
 
-mor_equations* mor_equations_factor(const mor_step_form* step, mor_arena* arena)
+/* Are the blocks a tree of bodies, on the ground at most once? The form is connected. */
+static bool is_open(const mor_step_form* step)
 {
-    return factor_blocks(step, NULL, SHIFT, arena);
+    int inner = 0, ground = 0;
+    for (int b = 0; b < step->block_count; b++)
+        if (step->blocks[b].entry_count > 1) inner++;
+        else ground++;
+    return inner < step->tree_count && ground <= 1;
+}
+
+mor_equations* mor_equations_factor(const mor_step_form* step, bool bodies, mor_arena* arena)
+{
+    mor_equations* q = NULL;
+    size_t mark = mor_arena_mark(arena);
+    if (bodies && is_open(step) && !(q = factor_blocks(step, NULL, 0.0, arena))) mor_arena_release(arena, mark);
+    return q ? q : factor_blocks(step, NULL, SHIFT, arena);
 }
 
 mor_equations* mor_equations_factor_damped(const mor_step_form* step, double e, mor_arena* arena)
@@ -263,9 +277,11 @@ double mor_equations_answer(const mor_step_form* step, mor_equations* q, double*
     for (int i = 0; i < step->row_count; i++) p[i] = -p[i];
     gather(step, q, p, q->x);
     mor_block_cholesky_solve(q->factor, q->x);
-    for (int i = 0; i < q->n; i++) q->r[i] = q->shift[i] * q->x[i]; /* what it left, but for rounding */
-    mor_block_cholesky_solve(q->factor, q->r);
-    for (int i = 0; i < q->n; i++) q->x[i] += q->r[i];
+    if (q->e > 0.0) {
+        for (int i = 0; i < q->n; i++) q->r[i] = q->shift[i] * q->x[i]; /* what it left, but for rounding */
+        mor_block_cholesky_solve(q->factor, q->r);
+        for (int i = 0; i < q->n; i++) q->x[i] += q->r[i];
+    }
     scatter(step, q, q->x, p);
     mor_step_velocity(step, p, nu);
     return q->enough;

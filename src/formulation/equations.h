@@ -10,10 +10,10 @@
 bool mor_equations_solve(const mor_step_form* step, const double* rhs, double* p, mor_arena* arena);
 
 /* The same in two parts, for several right-hand sides: the factor lives in the arena (NULL: out of memory, or not
- * finite). One solve leaves about 1e-9 of the right-hand side: the caller looks at its rows, and asks again for what is
- * left of them. */
+ * finite). One solve leaves about 1e-9 of the right-hand side, or rounding: the caller looks at its rows, and asks
+ * again for what is left of them. `bodies`: every tree is one body, and all are connected. */
 typedef struct mor_equations mor_equations;
-mor_equations* mor_equations_factor(const mor_step_form* step, mor_arena* arena);
+mor_equations* mor_equations_factor(const mor_step_form* step, bool bodies, mor_arena* arena);
 /* W_ee + e D in place of W_ee, D its diagonal, e at least 1e-9: a damped step towards rows that may contradict each
  * other (step/close_joints.c). */
 mor_equations* mor_equations_factor_damped(const mor_step_form* step, double e, mor_arena* arena);

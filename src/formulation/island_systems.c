@@ -171,11 +171,12 @@ static void write_trees(const writer* k, int i)
     double *nu = k->nu + k->places[i].dof, *nu_free = k->nu_free + k->places[i].dof;
     for (int t = 0; t < s->tree_count; t++) {
         int tree = step->islands[i].tree_of[t], dof = w->trees[tree].dof, from = w->trees[tree].offset;
-        double *mass = step->mass + step->mass_start[tree], *inverse = step->mass_inverse + step->mass_start[tree];
+        double *own = step->mass + step->mass_start[tree], *inverse = step->mass_inverse + step->mass_start[tree];
+        const double* mass = own;
         if (w->trees[tree].kind->fill) {
-            if (dof > MOR_MASS_DOF) mass = NULL;
             if (dof > INVERSE_DOF || !(w->formulation->mass_inverse || w->on_solve)) inverse = NULL;
-            w->trees[tree].kind->fill(w, &w->trees[tree], mass, inverse);
+            mass = w->trees[tree].kind->fill(w, &w->trees[tree], mor_prepared_mass(step, tree),
+                                             dof > MOR_MASS_DOF ? NULL : own, inverse);
         }
         trees[t] = (mor_tree_block){ dof, s->dof, mass, inverse };
         memcpy(nu + s->dof, step->nu + from, (size_t)dof * sizeof(double));

@@ -22,6 +22,11 @@ typedef struct mor_island_lists {
     int coefficients, row_total, diagonals; /* of all islands together, or more */
 } mor_island_lists;
 
+/* Where `prepare` of a tree of the step shall write its mass block; NULL: into memory of the tree. Systems look at it
+ * there, which saves copies as large as all else of a robot. Steps beside others have blocks of their own: what the
+ * other looks at must stay. */
+double* mor_prepared_mass(const mor_step* step, int tree);
+
 /* Writes step->islands in the step's arena. False: out of memory, and there are none. */
 bool mor_write_islands(mor_step* step, const mor_island_lists* lists);
 

@@ -7,8 +7,9 @@
  * velocities of each body), M^-1 G and the blocks of W with the joints on the same bodies. Joints that are connected by
  * bodies form a linkage: each is corrected, or left alone, by its own error.
  *
- * W is factored with a shift as in equations.c, and the rows are looked at after each solve: the rounds end when they
- * hold to ACCURACY of what they were off, or get no better (redundant rows that contradict each other).
+ * W is factored with a shift as in equations.c, none for trees of bodies, and the rows are looked at after each solve:
+ * the rounds end when they hold to ACCURACY of what they were off, or get no better (redundant rows that contradict
+ * each other).
  *
  * Cost: O(fill of W), linear for trees; no memory but the arena's. */
 #include "formulation/linkage.h"
@@ -19,6 +20,7 @@
 #include "linalg/block_cholesky.h"
 #include "linalg/rows.h"
 #include "model/joints.h"
+#include "model/turned.h"
 
 #include <string.h>
 
@@ -32,6 +34,7 @@ enum { ROUNDS = 30 };
 typedef struct joint_rows {
     int dim, row, linkage;
     int body[2];              /* among the bodies here; -1: one that nothing moves, or none */
+    mor_joint_look* look;     /* that of the joint, which keeps G' for the next step */
     const mor_joint_row* own; /* directions and points */
     double *J[2], *Y[2];      /* G' and M^-1 G of a body, dim x 6 */
     double drift[6];          /* m/s: what bodies do that nothing moves */
@@ -40,14 +43,15 @@ typedef struct joint_rows {
 /* A free body with joints. */
 typedef struct jointed {
     int tree;
-    int first;       /* its first joint, joint << 1 | side; then next[] */
-    double mass;     /* 1/m */
-    mor_mat3 turned; /* I^-1 in the world */
+    int first;             /* its first joint, joint << 1 | side; then next[] */
+    double mass;           /* 1/m */
+    mor_three_rows turned; /* I^-1 in the world */
 } jointed;
 
 typedef struct linkage {
     double before, enough; /* largest row before the last correction; that needs no more */
     double left;
+    int bodies, inner, ground; /* how many; joints between two of them; joints to what nothing moves */
     bool done;
 } linkage;
 
@@ -59,7 +63,7 @@ typedef struct work {
     linkage* linkages;
     int *next, *dims;
     int joint_count, body_count, linkage_count, row_count;
-    double *nu, *last, *u, *shift; /* velocities now, before the last correction; rows; e diag(W) */
+    double *nu, *last, *u; /* velocities now, before the last correction; rows */
     mor_block_cholesky* factor;
 } work;
 
@@ -97,6 +101,7 @@ static bool collect(work* k)
         j->dim = mor_joint_equations_kept(w, &joints[i], &j->own);
         if (j->dim == 0) continue;
         j->row = k->row_count;
+        j->look = &joints[i].look;
         for (int side = 0; side < 2; side++) {
             j->body[side] = find_body(k, at, joints[i].body[side]);
             if (j->body[side] == -2) return false;
@@ -130,44 +135,39 @@ static bool label(work* k)
         int root = mor_sets_root(parent, b);
         if (root == b) k->linkages[k->linkage_count] = (linkage){ .before = INFINITY };
         number[b] = root == b ? k->linkage_count++ : number[root];
+        k->linkages[number[b]].bodies++;
     }
     for (int i = 0; i < k->joint_count; i++) {
         joint_rows* j = &k->joints[i];
         j->linkage = number[j->body[j->body[0] >= 0 ? 0 : 1]];
+        linkage* l = &k->linkages[j->linkage];
+        ++*(j->body[0] >= 0 && j->body[1] >= 0 ? &l->inner : &l->ground);
     }
     return true;
 }
 
 /* ------------------------------------------------------------------------------------ numbers */
 
-static void look_at_body(work* k, int number)
+MOR_ALWAYS_INLINE void look_at_body_body(work* k, int number)
 {
     jointed* at = &k->bodies[number];
     const mor_body* b = &k->w->bodies[k->w->trees[at->tree].body];
     mor_mat3 R = mor_quat_matrix(b->q);
     at->mass = 1.0 / b->mass.mass;
-    at->turned = mor_mat3_rotate(&R, &b->inertia_inverse);
+    at->turned = mor_turned_rows(&R, &b->inertia_inverse);
     double* nu = k->nu + 6 * number;
     nu[0] = b->v.x, nu[1] = b->v.y, nu[2] = b->v.z, nu[3] = b->w.x, nu[4] = b->w.y, nu[5] = b->w.z;
 }
 
-#define THREE(v) ((mor_four){ (v).x, (v).y, (v).z, 0.0 })
-#define ALL(x) ((mor_four){ x, x, x, x })
+MOR_WIDE_VOID(static, look_at_body, (work * k, int number), (k, number))
 
-MOR_ALWAYS_INLINE void put_three(const mor_four* v, double* to)
-{
-    MOR_TWO_TO(to) = __builtin_shufflevector(*v, *v, 0, 1);
-    to[2] = (*v)[2];
-}
+#define THREE(v) ((mor_four){ (v).x, (v).y, (v).z, 0.0 })
 
 /* G' and M^-1 G of a joint on the body of one side, which is at x; adds the squares of the rows to size. */
 MOR_ALWAYS_INLINE void write_side_body(const joint_rows* j, int side, const jointed* at, mor_vec3 x, double* size)
 {
-    const mor_mat3* I = &at->turned;
-    const mor_four first = { I->m[0][0], I->m[1][0], I->m[2][0], 0.0 },
-                   second = { I->m[0][1], I->m[1][1], I->m[2][1], 0.0 },
-                   third = { I->m[0][2], I->m[1][2], I->m[2][2], 0.0 }, here = THREE(x), sign = ALL(side ? -1.0 : 1.0),
-                   none = ALL(0.0), mass = ALL(at->mass);
+    const mor_four first = at->turned.x, second = at->turned.y, third = at->turned.z, here = THREE(x),
+                   sign = MOR_ALL(side ? -1.0 : 1.0), none = MOR_ALL(0.0), mass = MOR_ALL(at->mass);
     double *J = j->J[side], *Y = j->Y[side];
     for (int d = 0; d < j->dim; d++, J += 6, Y += 6) {
         const mor_joint_row* row = &j->own[d];
@@ -179,11 +179,11 @@ MOR_ALWAYS_INLINE void write_side_body(const joint_rows* j, int side, const join
             m = __builtin_shufflevector(r, r, 1, 2, 0, 3) * __builtin_shufflevector(e, e, 2, 0, 1, 3) -
                 __builtin_shufflevector(r, r, 2, 0, 1, 3) * __builtin_shufflevector(e, e, 1, 2, 0, 3);
         }
-        const mor_four push = mass * c, turn = first * ALL(m[0]) + second * ALL(m[1]) + third * ALL(m[2]);
-        put_three(&c, J);
-        put_three(&m, J + 3);
-        put_three(&push, Y);
-        put_three(&turn, Y + 3);
+        const mor_four push = mass * c, turn = first * MOR_ALL(m[0]) + second * MOR_ALL(m[1]) + third * MOR_ALL(m[2]);
+        mor_put_three(&c, J);
+        mor_put_three(&m, J + 3);
+        mor_put_three(&push, Y);
+        mor_put_three(&turn, Y + 3);
         const mor_four squares = c * c + m * m;
         size[d] += squares[0] + squares[1] + squares[2];
     }
@@ -195,16 +195,33 @@ MOR_WIDE_VOID(static, write_side, (const joint_rows* j, int side, const jointed*
 /* False: a row in which nothing moves. */
 static bool write_rows(work* k, joint_rows* j)
 {
-    double size[6] = { 0 }, longest = 0.0;
+    double size[6] = { 0 }, longest = 0.0, least = INFINITY;
     for (int side = 0; side < 2; side++) {
         if (j->body[side] < 0) continue;
         const jointed* at = &k->bodies[j->body[side]];
         write_side(j, side, at, k->w->bodies[k->w->trees[at->tree].body].x, size);
     }
-    for (int d = 0; d < j->dim; d++) longest = mor_max(longest, size[d]);
-    for (int d = 0; d < j->dim; d++)
-        if (!(size[d] > ROW_NULL * longest)) return false;
-    return true;
+    for (int d = 0; d < j->dim; d++) longest = mor_max(longest, size[d]), least = mor_min(least, size[d]);
+    j->look->filled = least > 2.0 * MOR_ROW_NULL * MOR_ROW_NULL * longest;
+    return least > ROW_NULL * longest;
+}
+
+/* A tree of bodies, on the ground at most once: no joint depends on others. */
+MOR_ALWAYS_INLINE bool is_open(const linkage* l) { return l->inner < l->bodies && l->ground <= 1; }
+
+/* W += J Y', its lower triangle: the factor reads no more. */
+MOR_ALWAYS_INLINE void add_lower(int n, const double* J, const double* Y, double* W)
+{
+#pragma GCC unroll 6
+    for (int d = 0; d < n; d++) mor_rows_six(d + 1, Y, J + 6 * d, W + d * n);
+}
+
+MOR_ALWAYS_INLINE void add_own(int n, const double* J, const double* Y, double* W)
+{
+    if (n == 3) mor_gram(3, 3, 6, J, Y, W);
+    else if (n == 5) add_lower(5, J, Y, W); /* known sizes: no loops */
+    else if (n == 6) add_lower(6, J, Y, W);
+    else add_lower(n, J, Y, W);
 }
 
 /* The blocks of W on the diagonal, with the shift, and of joints that share a body. */
@@ -218,7 +235,7 @@ MOR_ALWAYS_INLINE bool couple_body(work* k)
         for (int side = 0; side < 2; side++) {
             if (A->body[side] < 0) continue;
             jointed* at = &k->bodies[A->body[side]];
-            mor_gram(n, n, 6, A->J[side], A->Y[side], own);
+            add_own(n, A->J[side], A->Y[side], own);
             for (int e = at->first; e >= 0; e = k->next[e]) {
                 const joint_rows* B = &k->joints[e >> 1];
                 double* W = mor_block_cholesky_at(k->factor, e >> 1, a);
@@ -232,11 +249,8 @@ MOR_ALWAYS_INLINE bool couple_body(work* k)
             k->next[2 * a + side] = at->first;
             at->first = 2 * a + side;
         }
-        for (int d = 0; d < n; d++) {
-            double* shift = &k->shift[A->row + d];
-            *shift = own[d * n + d] > 0.0 ? SHIFT * own[d * n + d] : 1.0;
-            own[d * n + d] += *shift;
-        }
+        const double e = is_open(&k->linkages[A->linkage]) ? 0.0 : SHIFT;
+        for (int d = 0; d < n; d++) own[d * n + d] += own[d * n + d] > 0.0 ? e * own[d * n + d] : 1.0;
     }
     return true;
 }
@@ -245,20 +259,18 @@ MOR_WIDE(static, bool, couple, (work * k), (k))
 
 static bool make(work* k)
 {
-    double* numbers = mor_arena_take(k->arena, 24 * (size_t)k->row_count * sizeof *numbers);
-    double* vectors =
-        mor_arena_take(k->arena, (12 * (size_t)k->body_count + 2 * (size_t)k->row_count) * sizeof(double));
+    double* numbers = mor_arena_take(k->arena, 12 * (size_t)k->row_count * sizeof *numbers);
+    double* vectors = mor_arena_take(k->arena, (12 * (size_t)k->body_count + (size_t)k->row_count) * sizeof(double));
     k->factor = mor_block_cholesky_create(k->joint_count, k->dims, k->arena);
     if (!numbers || !vectors || !k->factor) return false;
     k->nu = vectors;
     k->last = k->nu + 6 * (size_t)k->body_count;
     k->u = k->last + 6 * (size_t)k->body_count;
-    k->shift = k->u + k->row_count;
     for (int b = 0; b < k->body_count; b++) look_at_body(k, b);
     for (int i = 0; i < k->joint_count; i++) {
         joint_rows* j = &k->joints[i];
         for (int side = 0; side < 2; side++) {
-            j->J[side] = numbers, numbers += 6 * j->dim;
+            j->J[side] = j->look->J[side];
             j->Y[side] = numbers, numbers += 6 * j->dim;
         }
         if (!write_rows(k, j)) return false;
@@ -341,7 +353,7 @@ static bool go_on(const work* k, int round)
     return any;
 }
 
-/* p of (W + e D) p = -u, in u; and, after the first solve, for what the shift left of it. */
+/* p of (W + e D) p = -u, in u. */
 static void solve(const work* k)
 {
     for (int i = 0; i < k->joint_count; i++) {

@@ -23,8 +23,6 @@
 
 #include <string.h>
 
-#define ROW_NULL 1e-7 /* rows shorter than this times the longest of their joint are left out */
-
 /* Corrections of joints fade: what redundant rows cannot agree on would pile up. */
 #define FADING 0.9
 
@@ -36,7 +34,8 @@ typedef struct collector {
     bool failed;
 } collector;
 
-static mor_row_block* begin(collector* c, mor_block_kind kind, int dim, int tree_a, int tree_b, int tree_c)
+/* `bare`: somebody writes all coefficients; else they are 0. */
+static mor_row_block* begin(collector* c, mor_block_kind kind, int dim, int tree_a, int tree_b, int tree_c, bool bare)
 {
     if (c->count == c->room) {
         c->failed = true;
@@ -46,12 +45,14 @@ static mor_row_block* begin(collector* c, mor_block_kind kind, int dim, int tree
     *b = (mor_row_block){ .kind = kind, .dim = dim, .tree = { tree_a, tree_b, tree_c }, .joint = -1, .gap = NAN };
     for (int i = 0; i < 3; i++) {
         if (b->tree[i] < 0) continue;
-        b->J[i] = mor_arena_zero(c->step->arena, (size_t)(dim * c->w->trees[b->tree[i]].dof), sizeof(double));
+        const size_t bytes = (size_t)(dim * c->w->trees[b->tree[i]].dof) * sizeof(double);
+        b->J[i] = mor_arena_take(c->step->arena, bytes);
         if (!b->J[i]) {
             c->failed = true;
             c->count--;
             return NULL;
         }
+        if (!bare) memset(b->J[i], 0, bytes);
     }
     return b;
 }
@@ -119,7 +120,7 @@ void mor_joint_coefficients(const mor_world* w, const mor_body* b, bool spin, mo
 /* One row on one joint coordinate. */
 static mor_row_block* coordinate_row(collector* c, const mor_robot* r, mor_block_kind kind, int dof, double sign)
 {
-    mor_row_block* b = begin(c, kind, 1, r->tree, -1, -1);
+    mor_row_block* b = begin(c, kind, 1, r->tree, -1, -1, false);
     if (b) b->J[0][dof] = sign;
     return b;
 }
@@ -232,25 +233,34 @@ MOR_ALWAYS_INLINE void free_side_body(int n, const mor_joint_row* rows, mor_vec3
 MOR_WIDE_VOID(static, free_side, (int n, const mor_joint_row* rows, mor_vec3 x, double sign, double* c, double* size),
               (n, rows, x, sign, c, size))
 
-/* All rows at once between free bodies and the world, as most joints are. False: another joint. *whole: none of them is
- * to be left out. */
-static bool fill_free(const mor_world* w, const mor_joint* j, mor_row_block* b, int n, const mor_joint_row* rows,
-                      bool* whole)
+/* Is the joint between free bodies, or one and the world? */
+static bool joins_free_bodies(const mor_world* w, const mor_joint* j)
 {
     for (int side = 0; side < 2; side++) {
         int tree = j->body[side] < 0 ? -1 : w->bodies[j->body[side]].tree;
         if (j->body[side] >= 0 && (tree < 0 || w->trees[tree].kind != &mor_tree_free)) return false;
     }
-    double size[6] = { 0 }, least = INFINITY, largest = 0.0;
-    for (int side = 0, at = 0; side < 2; side++)
-        if (j->body[side] >= 0) free_side(n, rows, w->bodies[j->body[side]].x, side ? -1.0 : 1.0, b->J[at++], size);
-    for (int k = 0; k < n; k++) least = mor_min(least, size[k]), largest = mor_max(largest, size[k]);
-    *whole = least > 2.0 * ROW_NULL * ROW_NULL * largest;
     return true;
 }
 
+/* All rows at once of such a joint, as most are. True: none of them is to be left out. */
+static bool fill_free(const mor_world* w, const mor_joint* j, mor_row_block* b, int n, const mor_joint_row* rows)
+{
+    const mor_joint_look* look = &j->look;
+    double size[6] = { 0 }, least = INFINITY, largest = 0.0;
+    if (look->filled && n == look->count) { /* the velocities of the last step were fitted to the same rows */
+        for (int side = 0, at = 0; side < 2; side++)
+            if (j->body[side] >= 0) memcpy(b->J[at++], look->J[side], 6 * (size_t)n * sizeof(double));
+        return true;
+    }
+    for (int side = 0, at = 0; side < 2; side++)
+        if (j->body[side] >= 0) free_side(n, rows, w->bodies[j->body[side]].x, side ? -1.0 : 1.0, b->J[at++], size);
+    for (int k = 0; k < n; k++) least = mor_min(least, size[k]), largest = mor_max(largest, size[k]);
+    return least > 2.0 * MOR_ROW_NULL * MOR_ROW_NULL * largest;
+}
+
 /* A block on the bodies of a joint, and on one more tree unless it is -1. */
-static mor_row_block* joint_block(collector* c, const mor_joint* j, mor_block_kind kind, int dim, int more)
+static mor_row_block* joint_block(collector* c, const mor_joint* j, mor_block_kind kind, int dim, int more, bool bare)
 {
     int tree[3] = { -1, -1, -1 }, n = 0;
     for (int side = 0; side < 2; side++) {
@@ -258,7 +268,7 @@ static mor_row_block* joint_block(collector* c, const mor_joint* j, mor_block_ki
         if (t >= 0 && !(n == 1 && tree[0] == t)) tree[n++] = t;
     }
     if (more >= 0) tree[n] = more;
-    return begin(c, kind, dim, tree[0], tree[1], tree[2]);
+    return begin(c, kind, dim, tree[0], tree[1], tree[2], bare);
 }
 
 static void free_rows(collector* c, mor_joint* j)
@@ -271,7 +281,7 @@ static void free_rows(collector* c, mor_joint* j)
     const double gap[2] = { row.phi - d->lower, d->upper - row.phi };
     for (int side = 0; side < 2; side++) {
         if (!isfinite(gap[side]) || gap[side] > near) continue;
-        mor_row_block* b = joint_block(c, j, MOR_BLOCK_BOUNDED, 1, -1);
+        mor_row_block* b = joint_block(c, j, MOR_BLOCK_BOUNDED, 1, -1, false);
         if (!b) return;
         mor_joint_row turned = row;
         if (side) turned.direction = mor_neg(row.direction);
@@ -286,7 +296,7 @@ static void free_rows(collector* c, mor_joint* j)
     for (int what = 0; what < 2; what++) {
         double force = what ? d->friction : d->motor ? d->motor_force : 0.0;
         if (!(force > 0.0)) continue;
-        mor_row_block* b = joint_block(c, j, MOR_BLOCK_BOUNDED, 1, -1);
+        mor_row_block* b = joint_block(c, j, MOR_BLOCK_BOUNDED, 1, -1, false);
         if (!b) return;
         fill(c, j, b, 0, &row);
         b->lower = -h * force;
@@ -295,7 +305,7 @@ static void free_rows(collector* c, mor_joint* j)
         b->memory = &j->memory[7 + what];
     }
     if (j->spring < 0) return;
-    mor_row_block* b = joint_block(c, j, MOR_BLOCK_BOUNDED, 1, j->spring);
+    mor_row_block* b = joint_block(c, j, MOR_BLOCK_BOUNDED, 1, j->spring, false);
     if (!b) return;
     fill(c, j, b, 0, &row);
     for (int i = 1; i < 3; i++)
@@ -321,7 +331,7 @@ static void leave_out(const mor_world* w, mor_row_block* b)
     }
     int dim = 0;
     for (int k = 0; k < b->dim; k++) {
-        if (!(size[k] > ROW_NULL * ROW_NULL * largest)) continue;
+        if (!(size[k] > MOR_ROW_NULL * MOR_ROW_NULL * largest)) continue;
         for (int i = 0; i < 3 && b->tree[i] >= 0 && dim < k; i++) {
             int dof = w->trees[b->tree[i]].dof;
             memcpy(b->J[i] + dim * dof, b->J[i] + k * dof, (size_t)dof * sizeof(double));
@@ -372,13 +382,13 @@ bool mor_collect_rows(mor_step* step, mor_row_block** blocks, int* count)
             free_rows(&c, &joints[i]);
             continue;
         }
-        mor_row_block* b = joint_block(&c, &joints[i], MOR_BLOCK_EQUATION, n, -1);
+        const bool free = joins_free_bodies(w, &joints[i]);
+        mor_row_block* b = joint_block(&c, &joints[i], MOR_BLOCK_EQUATION, n, -1, free);
         if (!b) break;
         b->joint = i;
-        bool whole = false;
-        const bool done = fill_free(w, &joints[i], b, n, rows, &whole);
+        const bool whole = free && fill_free(w, &joints[i], b, n, rows);
         for (int k = 0; k < n; k++) {
-            if (!done) fill(&c, &joints[i], b, k, &rows[k]);
+            if (!free) fill(&c, &joints[i], b, k, &rows[k]);
             b->phi[k] = rows[k].phi;
             b->drift[k] = b->bias[k];
             b->predicted[k] = how == MOR_STABILISE_IMPULSE ? FADING * joints[i].correction[k] : 0.0;

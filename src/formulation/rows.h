@@ -34,6 +34,8 @@ bool mor_rows_hold(mor_world* draft, mor_row_block* const* rows, int row_count, 
 /* Did contacts keep the joints of an island open by a little in the last step (MOR_JOINT_STUCK)? Then its equations
  * hold them as they are. */
 bool mor_rows_stuck(const mor_world* world, mor_row_block* const* rows, int row_count);
+/* Radius of the smallest shape on a joint [m]; infinite: there is none. */
+double mor_joint_smallest(const mor_world* world);
 /* What joints may be open [m, rad]: the option, or less between small bodies. Closing a joint lifts bodies. */
 double mor_joint_tolerance(const mor_world* world);
 

@@ -29,11 +29,11 @@
 #include "base/elementary.h"
 #include "formulation/rows.h"
 
+#include "linalg/wide.h"
 #include "model/joints.h"
 
 #include <math.h>
 
-#define STEADY 0.25 /* of a correction: a larger change in a step is no motion that goes on */
 #define STIFF 100.0 /* A = h^2 w^2/2 for an undamped spring: steps of a few radians may ring, they do not explode */
 
 static int spring_of(const mor_world* w, const mor_row_block* b)
@@ -78,27 +78,54 @@ static bool is_open(mor_row_block* const* rows, int row_count, int tree_count)
     return inner < tree_count && ground <= 1;
 }
 
-/* Corrections of joints go on changing as they did, on a line or a parabola, where that is little. Where rows depend on
- * each other, what they cannot agree on would pile up: there they fade (rows.c). */
+/* Of six numbers; lanes beyond the sixth are not looked at. */
+typedef struct six {
+    mor_four first;
+    mor_two last;
+} six;
+
+MOR_ALWAYS_INLINE six six_at(const double* x) { return (six){ MOR_FOUR_AT(x), MOR_TWO_AT(x + 4) }; }
+MOR_ALWAYS_INLINE void six_add(six* to, const six* x) { to->first += x->first, to->last += x->last; }
+MOR_ALWAYS_INLINE void six_take(six* from, const six* x) { from->first -= x->first, from->last -= x->last; }
+
+MOR_ALWAYS_INLINE double six_square(const six* x)
+{
+    const mor_four squares = x->first * x->first;
+    const mor_two sum = MOR_FOLD(squares) + x->last * x->last;
+    return sum[0] + sum[1];
+}
+
+/* Corrections of joints go on changing as they did: on the polynomial through the last ones whose next difference is
+ * least, for that is the error to be expected. Returns how many of them it goes through. */
+MOR_ALWAYS_INLINE int foretell_body(const mor_joint* j, double* next)
+{
+    six difference = six_at(j->correction), sum = { { 0.0 }, { 0.0 } }, best = sum;
+    double least = INFINITY;
+    int used = 0;
+    for (int order = 0;; order++) {
+        const double square = six_square(&difference);
+        if (square < least) least = square, used = order, best = sum;
+        if (order == MOR_JOINT_ORDERS) break;
+        const six before = six_at(j->differences[order]);
+        six_add(&sum, &difference);
+        six_take(&difference, &before);
+    }
+    MOR_FOUR_TO(next) = best.first;
+    MOR_TWO_TO(next + 4) = best.last;
+    return used;
+}
+
+MOR_WIDE(static, int, foretell, (const mor_joint* j, double* next), (j, next))
+
+/* The corrections of this step are those foretold. Where rows depend on each other, what they cannot agree on would
+ * pile up: there they fade (rows.c). */
 static void extrapolate(const mor_world* w, mor_row_block* b)
 {
-    const mor_joint* j = &((const mor_joint*)w->joints.data)[b->joint];
-    double next[6], bend[6], squares[3] = { 0.0 }; /* of the correction, its change, and the change of that */
+    double next[6];
+    if (foretell(&((const mor_joint*)w->joints.data)[b->joint], next) == 0) return;
     for (int k = 0; k < b->dim; k++) {
-        double c = j->correction[b->of[k]], c1 = j->before[0][b->of[k]], c2 = j->before[1][b->of[k]];
-        double change = c - c1;
-        next[k] = c + change;
-        bend[k] = change - (c1 - c2);
-        squares[0] += c * c;
-        squares[1] += change * change;
-        squares[2] += bend[k] * bend[k];
-    }
-    if (!(squares[1] < STEADY * STEADY * squares[0])) return;
-    bool parabola = squares[2] < STEADY * STEADY * squares[1];
-    for (int k = 0; k < b->dim; k++) {
-        if (parabola) next[k] += bend[k];
-        b->bias[k] += next[k] - b->predicted[k];
-        b->predicted[k] = next[k];
+        b->bias[k] += next[b->of[k]] - b->predicted[k];
+        b->predicted[k] = next[b->of[k]];
     }
 }
 
@@ -139,11 +166,12 @@ void mor_springs_settle(mor_step* step, mor_row_block* const* rows, int row_coun
         }
     if (!(share < 1.0)) return;
     for (int i = 0; i < tree_count; i++) w->trees[trees[i]].share = share;
+    const double more = 1.0 / share - 1.0;
     bool open = how == MOR_STABILISE_IMPULSE && !touching && is_open(rows, row_count, tree_count);
     for (int i = 0; i < row_count; i++) {
         if (open && rows[i]->joint >= 0) extrapolate(w, rows[i]);
         for (int k = 0; k < rows[i]->dim && rows[i]->joint >= 0; k++) {
-            rows[i]->bias[k] += (rows[i]->bias[k] - rows[i]->drift[k]) * (1.0 / share - 1.0);
+            rows[i]->bias[k] += (rows[i]->bias[k] - rows[i]->drift[k]) * more;
             rows[i]->predicted[k] /= share;
         }
     }

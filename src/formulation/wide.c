@@ -19,17 +19,23 @@
 
 #define SMALL 3e-5 /* of the radius of the smallest shape on a joint: what a joint may be open */
 
-double mor_joint_tolerance(const mor_world* w)
+double mor_joint_smallest(const mor_world* w)
 {
     const mor_joint* joints = w->joints.data;
-    double least = w->options.position_tolerance;
+    double least = INFINITY;
     for (int j = 0; j < w->joints.count; j++)
         for (int side = 0; side < 2; side++) {
             const mor_body* b = joints[j].body[side] >= 0 ? &w->bodies[joints[j].body[side]] : NULL;
             for (int s = 0; b && b->tree >= 0 && s < b->shape_count; s++)
-                if (b->shapes[s].geometry->radius > 0.0) least = mor_min(least, SMALL * b->shapes[s].geometry->radius);
+                if (b->shapes[s].geometry->radius > 0.0) least = mor_min(least, b->shapes[s].geometry->radius);
         }
     return least;
+}
+
+double mor_joint_tolerance(const mor_world* w)
+{
+    const bool known = w->kinds_seen == w->revision + 1;
+    return mor_min(w->options.position_tolerance, SMALL * (known ? w->smallest_jointed : mor_joint_smallest(w)));
 }
 
 /* Has the island joints that were found to exclude each other, by the state at hand or by the step's own assembly? */
@@ -63,7 +69,7 @@ bool mor_rows_stuck(const mor_world* w, mor_row_block* const* rows, int row_coun
     int count = 0;
     for (int r = 0; r < row_count; r++) {
         if (rows[r]->kind != MOR_BLOCK_EQUATION || rows[r]->joint < 0) continue;
-        if (joints[rows[r]->joint].before[0][0] != MOR_JOINT_STUCK) return false;
+        if (joints[rows[r]->joint].differences[0][0] != MOR_JOINT_STUCK) return false;
         count++;
     }
     for (int r = 0; r < row_count && count; r++)

@@ -435,9 +435,13 @@ static mor_vec3 disc_half(double r, mor_vec3 a)
 
 mor_aabb mor_geometry_bounds(const mor_geometry* geometry, const mor_pose* pose)
 {
-    mor_vec3 c = pose->position, axis = mor_rotate(pose->rotation, mor_v3(0, 0, 1));
-    double r = geometry->size[0], l = geometry->size[1];
-    mor_vec3 along = mor_v3(fabs(axis.x) * l / 2, fabs(axis.y) * l / 2, fabs(axis.z) * l / 2);
+    const mor_vec3 c = pose->position;
+    const double r = geometry->size[0], l = geometry->size[1];
+    mor_vec3 axis = { 0, 0, 0 }, along = axis;
+    if (geometry->kind == MOR_CAPSULE || geometry->kind == MOR_CYLINDER || geometry->kind == MOR_CONE) {
+        axis = mor_rotate(pose->rotation, mor_v3(0, 0, 1));
+        along = mor_v3(fabs(axis.x) * l / 2, fabs(axis.y) * l / 2, fabs(axis.z) * l / 2);
+    }
     switch (geometry->kind) {
     case MOR_SPHERE:
         return bounds_about(c, mor_v3(r, r, r));

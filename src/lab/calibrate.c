@@ -111,13 +111,16 @@ static mor_code search(session* s, bool go_on, double* z, double* best, mor_erro
         code =
             mor_cal_make_starts(c, s->method, grid || global ? 1 : c->starts, cost, s, &s->stop, all, &starts, error);
     int share = c->evaluations / starts > 1 ? c->evaluations / starts : 1;
+    mor_cal_result* r = &c->results[s->method];
     for (int k = 0; k < starts && !s->stop && !code; k++) {
         double* y = all + k * n;
+        int asked = s->asked, spent = r->evaluations;
         code = slopes ? mor_cal_gradient(c, s->method, y, cost, s, share, &s->stop, &f, error)
                       : mor_optimise(c->optimiser, n, counts, y, cost, s, share, c->tolerance, go_on ? 0.05 : 0.15,
                                      (unsigned long)c->seed, &s->stop, &f, error);
         if (code || !(f < *best)) continue;
         *best = f;
+        r->used_up = !grid && (slopes ? r->evaluations - spent : s->asked - asked) >= share;
         memcpy(z, y, (size_t)n * sizeof *z);
     }
     free(all);

@@ -104,6 +104,7 @@ typedef struct mor_cal_interval {
 
 typedef struct mor_cal_result {
     bool done;
+    bool used_up; /* the search that found x had no evaluations left before it came to its end */
     double x[MOR_CAL_PARAMETERS];
     mor_cal_interval intervals[MOR_CAL_PARAMETERS];
     double correlation[MOR_CAL_PARAMETERS][MOR_CAL_PARAMETERS];

@@ -13,6 +13,7 @@
  *
  * The moment of inertia of a body with three equal ones does not show in flight: fit it (docs/calibrate.md). */
 #include "base/elementary.h"
+#include "base/failed.h"
 #include "io/scene/scene_def.h"
 #include "lab/calibrate_work.h"
 #include "linalg/dense.h"
@@ -269,7 +270,7 @@ static mor_code look_at_rest(const mor_calibration* c, mor_cal_audit* a, mor_err
     }
     free(gaps);
     mor_scene_destroy(scene);
-    return scene ? MOR_OK : error->code ? error->code : MOR_BAD_INPUT;
+    return scene ? MOR_OK : mor_failed(error, MOR_BAD_INPUT);
 }
 
 /* ------------------------------------------------------------------------------- verdicts */
@@ -323,7 +324,7 @@ static mor_code audit_body(mor_calibration* c, mor_cal_audit* a, mor_error* erro
 {
     mor_scene* scene = mor_scene_load(c->scene, NULL, c->library, error);
     mor_world* w = scene ? mor_scene_build(scene, 1, error) : NULL;
-    mor_code code = w ? MOR_OK : error->code ? error->code : MOR_BAD_INPUT;
+    mor_code code = w ? MOR_OK : mor_failed(error, MOR_BAD_INPUT);
     if (w) {
         mor_vec3 g = mor_world_gravity(w), com = mor_body_mass(w, mor_world_find_body(w, a->body)).com;
         for (int i = 0; i < 3; i++) a->scene_gravity[i] = component(g, i), a->scene_com[i] = component(com, i);

@@ -4,19 +4,36 @@
 
 #include <math.h>
 
+static void print_three(FILE* out, const char* format, double scale, const double* x)
+{
+    for (int i = 0; i < 3; i++) {
+        fputs(i ? ", " : "(", out);
+        fprintf(out, format, scale * x[i]);
+    }
+    fputc(')', out);
+}
+
+/* What was found, its errors where there are enough runs to tell them, and what the scene says. */
+static void print_vector(FILE* out, const char* what, const char* unit, const char* format, const char* error_format,
+                         double scale, const double* found, const double* error, const double* scene)
+{
+    fputs(what, out);
+    print_three(out, format, scale, found);
+    fprintf(out, " %s, ", unit);
+    if (isfinite(error[0])) fputs("errors ", out), print_three(out, error_format, scale, error);
+    else fputs("errors not known", out);
+    fputs("; the scene ", out);
+    print_three(out, "%g", scale, scene);
+    fputc('\n', out);
+}
+
 void mor_cal_audit_print(const mor_cal_audit* a, FILE* out)
 {
     fprintf(out, "%s: %d runs fly, %d samples\n", a->body, a->runs, a->samples);
     if (a->runs) {
-        fprintf(
-            out,
-            "  gravity of the flights  (%.4g, %.4g, %.4g) m/s^2, errors (%.2g, %.2g, %.2g); the scene (%g, %g, %g)\n",
-            a->gravity[0], a->gravity[1], a->gravity[2], a->gravity_error[0], a->gravity_error[1], a->gravity_error[2],
-            a->scene_gravity[0], a->scene_gravity[1], a->scene_gravity[2]);
-        fprintf(out,
-                "  centre of mass          (%.2f, %.2f, %.2f) mm, errors (%.2f, %.2f, %.2f); the scene (%g, %g, %g)\n",
-                1e3 * a->com[0], 1e3 * a->com[1], 1e3 * a->com[2], 1e3 * a->com_error[0], 1e3 * a->com_error[1],
-                1e3 * a->com_error[2], 1e3 * a->scene_com[0], 1e3 * a->scene_com[1], 1e3 * a->scene_com[2]);
+        print_vector(out, "  gravity of the flights  ", "m/s^2", "%.4g", "%.2g", 1.0, a->gravity, a->gravity_error,
+                     a->scene_gravity);
+        print_vector(out, "  centre of mass          ", "mm", "%.2f", "%.2f", 1e3, a->com, a->com_error, a->scene_com);
         fprintf(out, "  noise about the flights %.3g mm rms\n", 1e3 * a->noise);
     }
     if (isfinite(a->velocity_scale))

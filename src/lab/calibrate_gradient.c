@@ -63,16 +63,10 @@ static int find_material(const mor_world* w, const char* name, size_t length)
     return -1;
 }
 
-/* materials.NAME.friction, materials.NAME.restitution, bodies.NAME.mass, gravity[k]; false: no input. */
+/* materials.NAME.friction, materials.NAME.restitution, bodies.NAME.mass; false: no input. */
 static bool input_of(const mor_world* w, const char* words, mor_input* in)
 {
     const char *dot = strchr(words, '.'), *end = strrchr(words, '.');
-    int axis;
-    char after;
-    if (sscanf(words, "gravity[%d]%c", &axis, &after) == 1 && axis >= 0 && axis < 3) {
-        *in = (mor_input){ MOR_INPUT_GRAVITY, 0, axis };
-        return true;
-    }
     if (!dot || end == dot) return false;
     size_t length = (size_t)(end - dot - 1);
     bool material = strncmp(words, "materials.", 10) == 0, friction = strcmp(end, ".friction") == 0;

@@ -8,7 +8,13 @@
  *     E = exp([omega t]),   J = integral of exp([s omega t]) over s = 0 ... 1
  *
  * (x_c the centre of mass, c its place in the body frame). Three passes: the derivatives are exact for bodies with
- * three equal moments of inertia, and good for others over a flight. Rotations count with the radius of gyration. */
+ * three equal moments of inertia, and good for others over a flight. Rotations count with the radius of gyration.
+ *
+ * A planar body that lies on the plane is in flight here too, and friction with the plane stops it, at time s of the
+ * trial. Later its velocities act no longer: t is min(t, s) in the derivatives. It is fitted twice, at rest (the mean
+ * of its poses) and moving (from the slope of its first samples), and begins at rest unless the motion explains the
+ * samples better than noise does, by an F-test. Velocities fitted to the noise of a body at rest would make its first
+ * pose twice as uncertain: the end of a straight line, not a mean. */
 #include "base/elementary.h"
 #include "io/scene/scene_def.h"
 #include "lab/calibrate.h"
@@ -17,7 +23,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { PASSES = 3, LEAST_SAMPLES = 4, UNKNOWNS = 12 };
+enum { PASSES = 3, BRAKED_PASSES = 10, LEAST_SAMPLES = 4, UNKNOWNS = 12 };
+#define STOPPED 1e-3 /* of the first speed; below, velocities act no longer */
+#define CHANCE 5.0   /* F: three velocities fitted to noise explain more in less than 1 of 100 runs */
 
 mor_vec3 mor_cal_numbers(const mor_calibration* c, const mor_cal_quantity* q, int row, bool* complete)
 {
@@ -106,9 +114,10 @@ static void turn_derivatives(mor_vec3 phi, double E[9], double J[9])
     }
 }
 
-/* Adds the rows of one sample to the normal equations. Unknowns: centre of mass, turn, velocity, angular velocity. */
-static void add_sample(double t, mor_vec3 phi, mor_vec3 arm, const mor_cal_pose* seen, const mor_body_state* now,
-                       double weight, double A[UNKNOWNS * UNKNOWNS], double b[UNKNOWNS])
+/* Adds the rows of one sample to the normal equations. Unknowns: centre of mass, turn, velocity, angular velocity.
+ * Returns the square of what is missed. */
+static double add_sample(double t, mor_vec3 phi, mor_vec3 arm, const mor_cal_pose* seen, const mor_body_state* now,
+                         double weight, double A[UNKNOWNS * UNKNOWNS], double b[UNKNOWNS])
 {
     double J[6][UNKNOWNS] = { { 0 } }, r[6] = { 0 }, E[9], D[9];
     const double cross[9] = { 0, arm.z, -arm.y, -arm.z, 0, arm.x, arm.y, -arm.x, 0 }; /* -theta x arm = cross theta */
@@ -135,46 +144,117 @@ static void add_sample(double t, mor_vec3 phi, mor_vec3 arm, const mor_cal_pose*
             b[i] += J[n][i] * r[n];
             for (int k = 0; k < UNKNOWNS; k++) A[UNKNOWNS * i + k] += J[n][i] * J[n][k];
         }
+    return r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3] + r[4] * r[4] + r[5] * r[5];
 }
 
-/* One pass: a correction of the state of a body, from a simulation of the flight in `world`. */
-static mor_code improve(const mor_calibration* c, const mor_scene* scene, const mor_cal_run* run, const char* body,
-                        mor_body_state* state, mor_error* error)
+/* How velocities act in the derivatives of a pass. */
+typedef enum law { FREE, BRAKED, AT_REST } law;
+
+/* The fit of one body in one run. */
+typedef struct flight {
+    const mor_calibration* c;
+    const mor_scene* scene;
+    const mor_cal_run* run;
+    const char* body;
+    mor_body_state state; /* the trial */
+    double squares;       /* what that of the last pass missed of the samples: sum of squares [m^2] */
+    int numbers;          /* that were measured */
+    bool stopped;         /* it came to rest */
+    mor_error* error;
+} flight;
+
+/* How fast a body is, turning included [m/s]. */
+static double speed_of(const mor_body_state* s, double gyration)
 {
-    mor_world* w = mor_scene_build(scene, 1, error);
-    if (!w) return error->code;
-    mor_body_id id = mor_world_find_body(w, body);
+    return mor_norm(s->velocity) + gyration * mor_norm(s->angular_velocity);
+}
+
+static void take_correction(flight* f, const double b[UNKNOWNS], mor_vec3 com_local)
+{
+    mor_body_state* state = &f->state;
+    mor_vec3 turn = mor_v3(b[3], b[4], b[5]), arm = mor_rotate(state->pose.rotation, com_local);
+    mor_vec3 com = mor_add(mor_add(state->pose.position, arm), mor_v3(b[0], b[1], b[2]));
+    state->pose.rotation = mor_quat_normalize(mor_quat_mul(mor_quat_exp(turn), state->pose.rotation));
+    state->pose.position = mor_sub(com, mor_rotate(state->pose.rotation, com_local));
+    state->velocity = mor_add(state->velocity, mor_v3(b[6], b[7], b[8]));
+    state->angular_velocity = mor_add(state->angular_velocity, mor_v3(b[9], b[10], b[11]));
+}
+
+/* One pass over the first samples: what the trial misses, and, if `correct`, a correction of it. */
+static mor_code pass(flight* f, law law, int samples, bool correct)
+{
+    mor_world* w = mor_scene_build(f->scene, 1, f->error);
+    if (!w) return f->error->code;
+    mor_body_id id = mor_world_find_body(w, f->body);
     mor_mass mass = mor_body_mass(w, id);
-    double inertia =
-        (mass.inertia.m[0][0] + mass.inertia.m[1][1] + mass.inertia.m[2][2]) / (c->dimension == 2 ? 1.0 : 3.0);
+    bool flat = f->c->dimension == 2;
+    double inertia = (mass.inertia.m[0][0] + mass.inertia.m[1][1] + mass.inertia.m[2][2]) / (flat ? 1.0 : 3.0);
     double weight = sqrt(mor_max(inertia, 0.0) / mass.mass);
-    double A[UNKNOWNS * UNKNOWNS] = { 0 }, b[UNKNOWNS] = { 0 };
-    mor_body_set_state(w, id, state);
+    double A[UNKNOWNS * UNKNOWNS] = { 0 }, b[UNKNOWNS] = { 0 }, moved = 0.0;
+    double slow = STOPPED * speed_of(&f->state, weight);
+    mor_body_set_state(w, id, &f->state);
+    f->squares = 0.0, f->numbers = 0;
     mor_code code = MOR_OK;
-    for (int k = 0; k < run->flight && !code; k++) {
-        double t = mor_cal_time(c, run, k);
-        while (!code && mor_world_time(w) + 0.5 * mor_world_get_step(w) < t) code = mor_world_step(w, NULL, error);
+    for (int k = 0; k < samples && !code; k++) {
+        double t = mor_cal_time(f->c, f->run, k);
+        while (!code && mor_world_time(w) + 0.5 * mor_world_get_step(w) < t) {
+            code = mor_world_step(w, NULL, f->error);
+            mor_body_state s = mor_body_get_state(w, id);
+            if (speed_of(&s, weight) > slow) moved = mor_world_time(w);
+        }
+        f->stopped = moved < mor_world_time(w);
         mor_body_state now = mor_body_get_state(w, id);
         double rest = t - mor_world_time(w); /* the step need not divide the samples */
         now.pose.position =
             mor_madd(now.pose.position, rest,
                      mor_sub(now.velocity, mor_cross(now.angular_velocity, mor_rotate(now.pose.rotation, mass.com))));
         now.pose.rotation = mor_quat_mul(mor_quat_exp(mor_scale(rest, now.angular_velocity)), now.pose.rotation);
-        mor_cal_pose seen = mor_cal_measured(c, body, run->first + k);
-        add_sample(t, mor_scale(t, state->angular_velocity), mor_rotate(now.pose.rotation, mass.com), &seen, &now,
-                   weight, A, b);
+        mor_cal_pose seen = mor_cal_measured(f->c, f->body, f->run->first + k);
+        double acts = law == AT_REST ? 0.0 : law == BRAKED && f->stopped ? moved : t;
+        f->squares += add_sample(acts, mor_scale(t, f->state.angular_velocity), mor_rotate(now.pose.rotation, mass.com),
+                                 &seen, &now, weight, A, b);
+        f->numbers += seen.has_x * (flat ? 2 : 3) + seen.has_q * (flat ? 1 : 3);
     }
     mor_world_destroy(w);
     for (int i = 0; i < UNKNOWNS; i++) A[(UNKNOWNS + 1) * i] += 1e-12; /* what is not measured stays */
-    if (code || !mor_cholesky_factor(UNKNOWNS, A)) return code;
+    if (code || !correct || !mor_cholesky_factor(UNKNOWNS, A)) return code;
     mor_cholesky_solve(UNKNOWNS, A, b);
-    mor_vec3 turn = mor_v3(b[3], b[4], b[5]), arm = mor_rotate(state->pose.rotation, mass.com);
-    mor_vec3 com = mor_add(mor_add(state->pose.position, arm), mor_v3(b[0], b[1], b[2]));
-    state->pose.rotation = mor_quat_normalize(mor_quat_mul(mor_quat_exp(turn), state->pose.rotation));
-    state->pose.position = mor_sub(com, mor_rotate(state->pose.rotation, mass.com));
-    state->velocity = mor_add(state->velocity, mor_v3(b[6], b[7], b[8]));
-    state->angular_velocity = mor_add(state->angular_velocity, mor_v3(b[9], b[10], b[11]));
+    take_correction(f, b, mass.com);
     return MOR_OK;
+}
+
+/* A body that friction with the plane stops: at rest, or moving from the state that misses least. */
+static mor_code fit_braked(flight* f)
+{
+    int samples = f->run->flight;
+    mor_body_state given_state = f->state, best;
+    f->state.velocity = f->state.angular_velocity = mor_v3(0, 0, 0);
+    mor_code code = pass(f, AT_REST, samples, true);
+    if (!code) code = pass(f, AT_REST, samples, false);
+    mor_body_state at_rest = f->state;
+    double still = f->squares, least = INFINITY;
+    f->state = best = given_state;
+    for (int k = 0; k < 2 && !code; k++) code = pass(f, FREE, LEAST_SAMPLES, true);
+    for (int k = 0; k < BRAKED_PASSES && !code; k++) {
+        mor_body_state trial = f->state;
+        code = pass(f, BRAKED, samples, true);
+        if (f->squares < least) least = f->squares, best = trial;
+    }
+    int velocities = f->c->dimension == 2 ? 3 : 6, left = f->numbers - 2 * velocities;
+    bool moves = left > 0 && (still - least) * left > CHANCE * velocities * least;
+    f->state = moves ? best : at_rest;
+    return code;
+}
+
+/* The state at the first row, from that which it gives. */
+static mor_code fit_flight(flight* f)
+{
+    mor_code code = MOR_OK;
+    for (int k = 0; k < PASSES && !code; k++) {
+        code = pass(f, FREE, f->run->flight, true);
+        if (!code && k > 0 && f->stopped) return fit_braked(f);
+    }
+    return code;
 }
 
 mor_code mor_cal_set_initial(const mor_calibration* c, const mor_scene* scene, mor_world* w, int run, mor_error* error)
@@ -187,9 +267,11 @@ mor_code mor_cal_set_initial(const mor_calibration* c, const mor_scene* scene, m
         if (!first) continue;
         mor_body_id id = mor_world_find_body(w, body);
         mor_body_state s = given(c, w, id, body, r->first);
-        for (int pass = 0; c->fit_initial && r->flight >= LEAST_SAMPLES && pass < PASSES; pass++) {
-            mor_code code = improve(c, scene, r, body, &s, error);
+        if (c->fit_initial && r->flight >= LEAST_SAMPLES) {
+            flight f = { .c = c, .scene = scene, .run = r, .body = body, .state = s, .error = error };
+            mor_code code = fit_flight(&f);
             if (code) return code;
+            s = f.state;
         }
         mor_body_set_state(w, id, &s);
     }

@@ -372,6 +372,28 @@ static mor_code find_intervals(mor_cal_work* k, mor_cal_result* r, mor_error* er
     return k->c->profile > 0 ? mor_cal_profile(k, r, error) : MOR_OK;
 }
 
+/* Where there are no intervals: values from one end of whose range to the other the error stays as it is. */
+static void find_idle(mor_cal_work* k, mor_cal_result* r)
+{
+    double best[3], here[3], z[MOR_CAL_PARAMETERS];
+    mor_cal_mean(k->c, k->best->scores, true, best);
+    for (int i = 0; i < k->n; i++) {
+        bool idle = true;
+        for (int end = 0; end < 2 && idle; end++) {
+            memcpy(z, k->z, sizeof z);
+            z[i] = end;
+            const mor_cal_point* p = mor_cal_at(k, z);
+            if (!p) return;
+            bool fails = mor_cal_mean(k->c, p->scores, true, here) > 0;
+            idle = !fails && fabs(here[0] - best[0]) <= 1e-6 * fabs(best[0]);
+        }
+        mor_cal_interval* v = &r->intervals[i];
+        if (!idle) continue;
+        snprintf(v->why, sizeof v->why, "the error does not change over the range");
+        v->judged = true;
+    }
+}
+
 mor_code mor_cal_intervals(mor_calibration* c, int method, mor_cal_ask ask, void* user, mor_error* error)
 {
     mor_cal_result* r = &c->results[method];
@@ -386,9 +408,10 @@ mor_code mor_cal_intervals(mor_calibration* c, int method, mor_cal_ask ask, void
         k->z[i] = mor_min(mor_max(mor_cal_to_unit(&c->parameters[k->m->parameters[i]], r->x[i]), 0.0), 1.0);
     k->best = mor_cal_at(k, k->z);
     mor_code code = MOR_OK;
-    if (k->best && (k->runs < 2 || c->bootstrap < 2))
+    if (k->best && (k->runs < 2 || c->bootstrap < 2)) {
         no_interval(k, r, k->runs < 2 ? "one run gives no interval" : "no interval was asked for");
-    else if (k->best) code = find_intervals(k, r, error);
+        if (c->bootstrap >= 2) find_idle(k, r);
+    } else if (k->best) code = find_intervals(k, r, error);
     free(k->models);
     free(k);
     return code;

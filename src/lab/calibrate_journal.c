@@ -8,6 +8,7 @@
  * Numbers are hexadecimal, which read back exactly. */
 #include "lab/calibrate.h"
 #include "io/text/output.h"
+#include "io/text/text_file.h"
 
 #include <errno.h>
 #include <math.h>
@@ -51,18 +52,21 @@ static bool take_number(char** at, double* value)
     return true;
 }
 
-static void read_line(mor_calibration* c, char* line)
+/* A line that is not whole is left out. False: out of memory. */
+static bool read_line(mor_calibration* c, char* line)
 {
     double number[5], x[MOR_CAL_PARAMETERS];
     char* at = line + 1;
     for (int i = 0; i < 5; i++)
-        if (!take_number(&at, &number[i])) return;
+        if (!take_number(&at, &number[i])) return true;
+    if (!(number[0] >= 0.0 && number[0] < c->split_count && number[1] >= 0.0 && number[1] < c->method_count &&
+          fabs(number[2]) < 1e9))
+        return true;
     int split = (int)number[0], method = (int)number[1];
-    if (split < 0 || split >= c->split_count || method < 0 || method >= c->method_count) return;
     for (int i = 0; i < c->methods[method].parameter_count; i++)
-        if (!take_number(&at, &x[i])) return;
+        if (!take_number(&at, &x[i])) return true;
     mor_cal_point* p = mor_cal_keep(c, method, x, number[3] != 0.0);
-    if (!p) return;
+    if (!p) return false;
     p->split = split, p->horizon = (int)number[2], p->time_s = number[4];
     bool whole = true;
     for (int i = 0; i < c->run_count && whole; i++) {
@@ -74,6 +78,7 @@ static void read_line(mor_calibration* c, char* line)
         free(p->scores), free(p);
         c->point_count--;
     }
+    return true;
 }
 
 static mor_code read_back(mor_calibration* c, const char* path, bool* there, mor_error* error)
@@ -81,16 +86,19 @@ static mor_code read_back(mor_calibration* c, const char* path, bool* there, mor
     char* line = NULL;
     size_t room = 0;
     unsigned long long hash = 0;
-    FILE* file = fopen(path, "r");
+    FILE* file = mor_file_stream(path);
     *there = file != NULL;
-    if (!file) return errno == ENOENT ? MOR_OK : mor_fail(error, MOR_SYSTEM, "%s: %s", path, strerror(errno));
+    if (!file)
+        return errno == ENOENT ? MOR_OK
+                               : mor_fail(error, errno == ETIMEDOUT ? MOR_BAD_INPUT : MOR_SYSTEM, "%s: %s", path,
+                                          mor_file_reason(errno));
     mor_code code = MOR_OK;
     if (getline(&line, &room, file) < 0) *there = false; /* nothing was written yet */
     else if (sscanf(line, "moreau-calibrate 3 %llx", &hash) != 1 || hash != c->condition)
         code = mor_fail(error, MOR_BAD_INPUT,
                         "%s: this journal is of another plan, scene or data; remove it or leave out --resume", path);
     while (*there && !code && getline(&line, &room, file) > 0)
-        if (*line == 'E') read_line(c, line);
+        if (*line == 'E' && !read_line(c, line)) code = mor_fail(error, MOR_SYSTEM, "%s: out of memory", path);
     free(line);
     fclose(file);
     return code;

@@ -101,6 +101,7 @@ void mor_calibration_write_json(const mor_calibration* c, FILE* out)
         mor_json_number(&json, "ratio_high", r->ratio_high);
         mor_json_integer(&json, "failures", r->failures);
         mor_json_integer(&json, "evaluations", r->evaluations);
+        mor_json_text(&json, "search", r->used_up ? "used up" : "ended");
         mor_json_number(&json, "time_s", r->time_s);
         if (c->split_count > 1 && split == 0 && c->summaries[k].splits == c->split_count)
             write_summary(&json, &c->summaries[k]);
@@ -123,7 +124,7 @@ static void text_cell(FILE* out, const char* text)
 void mor_calibration_write_csv(const mor_calibration* c, FILE* out)
 {
     fputs("split,method,parameter,value,low,high,identifiable,train_error,test_error,test_position,test_rotation,"
-          "evaluations,alone_low,alone_high\n",
+          "evaluations,alone_low,alone_high,search\n",
           out);
     for (int n = 0; n < c->split_count * c->method_count; n++) {
         int split = n / c->method_count, k = n % c->method_count;
@@ -135,9 +136,9 @@ void mor_calibration_write_csv(const mor_calibration* c, FILE* out)
             text_cell(out, m->name);
             fputc(',', out);
             text_cell(out, c->parameters[m->parameters[i]].name);
-            fprintf(out, ",%.17g,%.17g,%.17g,%d,%.17g,%.17g,%.17g,%.17g,%d,%.17g,%.17g\n", r->x[i], v->low, v->high,
+            fprintf(out, ",%.17g,%.17g,%.17g,%d,%.17g,%.17g,%.17g,%.17g,%d,%.17g,%.17g,%s\n", r->x[i], v->low, v->high,
                     v->identifiable, r->train[0], r->test[0], r->test[1], r->test[2], r->evaluations, v->alone_low,
-                    v->alone_high);
+                    v->alone_high, r->used_up ? "used up" : "ended");
         }
     }
 }

@@ -69,6 +69,10 @@ static void write_methods(const mor_calibration* c, FILE* out)
         fprintf(out, "<td class=\"n\">%d</td>", r->evaluations);
         cell(out, "%.3g", r->time_s);
         fputs("</tr>\n", out);
+        if (r->used_up)
+            fputs("<tr><td></td><td class=\"warn\" colspan=\"9\">the search had used up its evaluations before it "
+                  "ended: better values may lie outside the intervals</td></tr>\n",
+                  out);
         if (r->failures)
             fprintf(
                 out,

@@ -1,5 +1,6 @@
 /* The plan of a calibration: tables of its keys, as for scenes, and what they become. */
 #include "io/scene/scene_def.h"
+#include "base/failed.h"
 #include "io/scene/scene_keys.h"
 #include "lab/calibrate_columns.h"
 #include "lab/calibrate_engine.h"
@@ -343,7 +344,7 @@ static void add_hash(uint64_t* hash, const void* data, size_t size)
 static mor_code check_scene(mor_calibration* c, mor_error* error)
 {
     mor_scene* scene = mor_scene_load(c->scene, NULL, c->library, error);
-    if (!scene) return error->code ? error->code : MOR_BAD_INPUT;
+    if (!scene) return mor_failed(error, MOR_BAD_INPUT);
     c->dimension = scene->dimension;
     add_hash(&c->condition, mor_scene_text(scene), strlen(mor_scene_text(scene)));
     mor_scene_destroy(scene);
@@ -354,7 +355,7 @@ static mor_code check_bodies(mor_calibration* c, const raw_plan* raw, mor_error*
 {
     mor_scene* scene = mor_scene_load(c->scene, NULL, c->library, error);
     mor_world* world = scene ? mor_scene_build(scene, 1, error) : NULL;
-    mor_code code = world ? MOR_OK : error->code ? error->code : MOR_BAD_INPUT;
+    mor_code code = world ? MOR_OK : mor_failed(error, MOR_BAD_INPUT);
     bool any = false;
     for (int i = 0; !code && i < c->measured_count + c->initial_count; i++) {
         const mor_cal_quantity* q = i < c->measured_count ? &c->measured[i] : &c->initial[i - c->measured_count];
@@ -397,7 +398,7 @@ static mor_code read_plan(mor_calibration* c, mor_document* document, mor_cal_fi
     char* text = mor_read_file(document, c->plan, &length, NULL, error);
     const mor_source* source = text ? mor_source_create(document, c->plan, error) : NULL;
     const mor_node* root = source ? mor_yaml_parse(document, text, length, source, 0, error) : NULL;
-    if (!root) return error->code ? error->code : MOR_BAD_INPUT;
+    if (!root) return mor_failed(error, MOR_BAD_INPUT);
     c->condition = 1469598103934665603u;
     add_hash(&c->condition, text, length);
     raw_plan raw;

@@ -71,7 +71,7 @@ double mor_collisions_depth(const mor_world* world);
 MOR_API void mor_collisions_print(const mor_collisions* c, FILE* out);
 MOR_API void mor_collisions_write_csv(const mor_collisions* c, FILE* out);
 MOR_API void mor_collisions_write_json(const mor_collisions* c, FILE* out);
-/* A page in Markdown: sums over the scenes, then a line per scene and method. */
-MOR_API void mor_collisions_write_markdown(const mor_collisions* c, const char* command, FILE* out);
+/* A page in Markdown: sums over the scenes, then a line per scene and method. False: out of memory. */
+MOR_API bool mor_collisions_write_markdown(const mor_collisions* c, const char* command, FILE* out);
 
 #endif

@@ -112,13 +112,14 @@ static int ascending(const void* a, const void* b)
     return (x > y) - (x < y);
 }
 
-/* Over the scenes that every method was given. */
-static void write_sums(const mor_collisions* c, FILE* out)
+/* Over the scenes that every method was given. False: out of memory. */
+static bool write_sums(const mor_collisions* c, FILE* out)
 {
     double* values = calloc((size_t)c->scene_count + 1, sizeof *values);
+    if (!values) return false;
     fprintf(out, "| method | scenes run | refused | contacts | median gap error [m] | missed | ghosts | failed steps | "
                  "time against the first |\n|---|---|---|---|---|---|---|---|---|\n");
-    for (int m = 0; m < c->method_count && values; m++) {
+    for (int m = 0; m < c->method_count; m++) {
         int ran = 0, refused = 0, missed = 0, ghosts = 0, failures = 0, n = 0;
         long long contacts = 0;
         double ratio = 0.0, gap = NAN;
@@ -137,9 +138,10 @@ static void write_sums(const mor_collisions* c, FILE* out)
                 gap, missed, ghosts, failures, ratios ? exp(ratio / ratios) : NAN);
     }
     free(values);
+    return true;
 }
 
-void mor_collisions_write_markdown(const mor_collisions* c, const char* command, FILE* out)
+bool mor_collisions_write_markdown(const mor_collisions* c, const char* command, FILE* out)
 {
     char a[32], b[32];
     fprintf(
@@ -150,7 +152,7 @@ void mor_collisions_write_markdown(const mor_collisions* c, const char* command,
         "greatest of the scene, in m\nand rad. Distance: from the run of the first method. Time: CPU seconds of one "
         "search.\n\n",
         command);
-    write_sums(c, out);
+    if (!write_sums(c, out)) return false;
     fprintf(out,
             "\n| scene | method | contacts | gap error | normal error | missed | ghosts | time | distance | depth | "
             "failed steps |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
@@ -167,4 +169,5 @@ void mor_collisions_write_markdown(const mor_collisions* c, const char* command,
                     number(b, sizeof b, r->distance), r->penetration, r->failures, r->steps,
                     r->finished ? "" : ", not finished");
         }
+    return true;
 }

@@ -5,6 +5,7 @@
  * from step to step (mor_inverse_dynamics.end). Second differences of noise are forces: noise of size s in a position
  * sampled every h becomes an acceleration of about 2.4 s/h^2. */
 #include "lab/inverse.h"
+#include "base/failed.h"
 
 #include "base/elementary.h"
 #include "model/world.h"
@@ -206,7 +207,7 @@ mor_code mor_inversion_make(mor_inversion* out, const mor_inversion_request* r, 
     double soft = r->options.regularisation > 0.0 ? r->options.regularisation : 1e-6;
     mor_inversion_request chosen = *r;
     f.w = build(r, NULL, NULL, NULL, &scene, error);
-    mor_code code = f.w ? MOR_OK : error->code ? error->code : MOR_BAD_INPUT;
+    mor_code code = f.w ? MOR_OK : mor_failed(error, MOR_BAD_INPUT);
     if (!code && mor_world_robot_count(f.w) > 0)
         code = mor_fail(
             error, MOR_BAD_INPUT,
@@ -220,7 +221,7 @@ mor_code mor_inversion_make(mor_inversion* out, const mor_inversion_request* r, 
         f.request = &chosen;
         f.forward = build(r, convex ? "convex" : "ncp", convex ? "convex-newton" : "auto", convex ? &soft : NULL,
                           &other, error);
-        if (!f.forward) code = error->code ? error->code : MOR_BAD_INPUT;
+        if (!f.forward) code = mor_failed(error, MOR_BAD_INPUT);
         out->forward = 0.0;
     }
     if (!code) {

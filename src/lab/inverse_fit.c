@@ -15,6 +15,7 @@
  * K. Levenberg (1944); D. W. Marquardt (1963); J. Hollerbach, W. Khalil, M. Gautier, Model identification, in: Springer
  * Handbook of Robotics (2008), for inertias from motion by least squares. */
 #include "base/elementary.h"
+#include "base/failed.h"
 #include "lab/inverse.h"
 #include "linalg/dense.h"
 #include "moreau/state.h"
@@ -28,6 +29,7 @@ enum { ITERATIONS = 40, SETS = 512 };
 #define ALONE 0.02      /* of a column's norm, outside of the span of the others */
 #define NOTHING 1e-9    /* of |r|: a change of a value by itself that does less does nothing */
 #define FAINT 1e-6      /* of the largest column: a smaller one is rounding, its value is held */
+#define ROUNDING 1e-6   /* of the motion: columns below are rounding of its steps (1e-13) over the difference */
 #define FAR 3.0         /* of a value's size: longer steps are not tried */
 #define ENOUGH 1e-10    /* of a value: smaller moves end the search */
 #define DIFFERENCE 1e-6 /* of a value: longer ones reach over kinks, where contacts of poses begin to slip or open */
@@ -38,6 +40,7 @@ typedef struct fit {
     mor_fit_value* values;
     int count;
     double* weight; /* of each number of nu */
+    double size;    /* of the motion: velocities weighed like r, over all steps */
     int numbers;    /* of r */
     double *r, *trial, *J;
     mor_error* error;
@@ -79,12 +82,27 @@ static double square(const fit* f, const double* r)
     return sum;
 }
 
+/* Velocities of a body, from differences of its poses, weighed and squared, over all steps. */
+static double motion_of(const mor_observed* m, int body, double mass, double inertia)
+{
+    double sum = 0.0;
+    for (int k = 1; k < m->frames; k++) {
+        const double *b = m->pose + 7 * ((size_t)k * (size_t)m->bodies + (size_t)body), *a = b - 7 * (size_t)m->bodies;
+        mor_quat q = { b[3], b[4], b[5], b[6] }, from = { a[3], a[4], a[5], a[6] };
+        mor_quat d = mor_quat_mul(q, mor_quat_conj(from));
+        mor_vec3 x = mor_v3(b[0] - a[0], b[1] - a[1], b[2] - a[2]), turn = mor_v3(2.0 * d.x, 2.0 * d.y, 2.0 * d.z);
+        double h = m->time[k] - m->time[k - 1];
+        sum += (mass * mor_dot(x, x) + inertia * mor_dot(turn, turn)) / (h * h);
+    }
+    return sum;
+}
+
 /* Weights and sizes from the scene as it is. */
 static mor_code prepare(fit* f, mor_error* error)
 {
     mor_scene* scene = mor_scene_load(f->request->scene, f->request->set, f->request->library, error);
     mor_world* w = scene ? mor_scene_build(scene, 1, error) : NULL;
-    mor_code code = w ? MOR_OK : error->code ? error->code : MOR_BAD_INPUT;
+    mor_code code = w ? MOR_OK : mor_failed(error, MOR_BAD_INPUT);
     int n = w ? mor_world_nu_count(w) : 0;
     f->numbers = n * (f->motion->frames - (f->motion->velocities && !f->request->poses ? 1 : 2));
     f->weight = calloc((size_t)n + 1, sizeof(double));
@@ -100,7 +118,9 @@ static mor_code prepare(fit* f, mor_error* error)
         double I =
             s.nu_count == 6 ? (m.inertia.m[0][0] + m.inertia.m[1][1] + m.inertia.m[2][2]) / 3.0 : m.inertia.m[2][2];
         for (int k = 0; k < s.nu_count; k++) f->weight[s.nu + k] = sqrt(k < (s.nu_count == 6 ? 3 : 2) ? m.mass : I);
+        f->size += motion_of(f->motion, i, m.mass, I);
     }
+    f->size = sqrt(f->size);
     mor_world_destroy(w);
     mor_scene_destroy(scene);
     return code;
@@ -128,12 +148,13 @@ static mor_code differences(fit* f, const double* x, mor_error* error)
 }
 
 /* Values that do next to nothing stay: what differences show of them is rounding, and leads anywhere. */
-static void hold_faint(int n, double* A, double* g)
+static void hold_faint(const fit* f, double* A, double* g)
 {
-    double largest = 0.0;
+    int n = f->count;
+    double largest = 0.0, floor = ROUNDING * f->size;
     for (int i = 0; i < n; i++) largest = mor_max(largest, A[i + i * n]);
     for (int i = 0; i < n; i++) {
-        if (A[i + i * n] > FAINT * FAINT * largest) continue;
+        if (A[i + i * n] > mor_max(FAINT * FAINT * largest, floor * floor)) continue;
         for (int j = 0; j < n; j++) A[i + j * n] = A[j + i * n] = 0.0;
         A[i + i * n] = largest > 0.0 ? largest : 1.0;
         g[i] = 0.0;
@@ -164,7 +185,7 @@ static mor_code improve(fit* f, double* x, double* damping, double* moved, mor_e
     mor_code code = differences(f, x, error);
     if (code) return code;
     normal_equations(f, A, g);
-    hold_faint(n, A, g);
+    hold_faint(f, A, g);
     double now = square(f, f->r);
     *moved = 0.0;
     for (int attempt = 0; attempt < 12; attempt++, *damping *= 8.0) {
@@ -206,7 +227,7 @@ static mor_code judge(fit* f, const double* x, mor_error* error)
     for (int i = 0; i < n; i++) {
         mor_fit_value* v = &f->values[i];
         v->value = x[i];
-        v->identified = sqrt(A[i + i * n]) > mor_max(NOTHING * size, FAINT * most);
+        v->identified = sqrt(A[i + i * n]) > mor_max(mor_max(NOTHING * size, FAINT * most), ROUNDING * f->size);
         if (!v->identified) snprintf(v->why, sizeof v->why, "the motion does not depend on it");
         unit[i] = v->identified ? 1.0 / sqrt(A[i + i * n]) : 0.0;
     }
@@ -234,13 +255,28 @@ static mor_code judge(fit* f, const double* x, mor_error* error)
     return MOR_OK;
 }
 
+/* Impacts take the impulse that explains the motion, whatever the restitution. */
+static mor_code refuse_unseen(const mor_fit_value* values, int count, mor_error* error)
+{
+    for (int i = 0; i < count; i++) {
+        const char* dot = strrchr(values[i].path, '.');
+        if (dot && strcmp(dot, ".restitution") == 0)
+            return mor_fail(error, MOR_BAD_INPUT,
+                            "%s: an impact has the impulse that explains the motion, whatever the restitution; "
+                            "`moreau calibrate` fits it",
+                            values[i].path);
+    }
+    return MOR_OK;
+}
+
 mor_code mor_inversion_fit(const mor_inversion_request* request, const mor_observed* motion, mor_fit_value* values,
                            int count, double* before, double* after, int* iterations, mor_error* error)
 {
     fit f = { .request = request, .motion = motion, .values = values, .count = count, .error = error };
     double x[MOR_FIT_VALUES] = { 0 }, damping = 1e-6, moved = 1.0;
     for (int i = 0; i < count; i++) x[i] = values[i].start;
-    mor_code code = prepare(&f, error);
+    mor_code code = refuse_unseen(values, count, error);
+    if (!code) code = prepare(&f, error);
     if (!code) code = residual(&f, x, f.r, error);
     double numbers = mor_max(f.numbers, 1);
     if (!code) *before = sqrt(square(&f, f.r) / numbers);

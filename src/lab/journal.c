@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "io/text/output.h"
+#include "io/text/text_file.h"
 #include "lab/compare.h"
 
 struct mor_lab_journal {
@@ -316,8 +317,8 @@ mor_code mor_lab_journal_close(mor_lab_journal* j, mor_error* error)
 /* Adds the lines of one journal; the first one's head is that of all. */
 static mor_code join_one(const char* from, FILE* out, char** head, mor_error* error)
 {
-    FILE* in = fopen(from, "r");
-    if (!in) return mor_fail(error, MOR_BAD_INPUT, "%s: cannot be opened: %s", from, strerror(errno));
+    FILE* in = mor_file_stream(from);
+    if (!in) return mor_fail(error, mor_file_fault(errno), "%s: cannot be opened: %s", from, mor_file_reason(errno));
     char* line = NULL;
     size_t room = 0;
     mor_code code = MOR_OK;

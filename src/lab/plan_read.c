@@ -189,10 +189,16 @@ static mor_code read_parameter(mor_plan* p, const mor_node* node, mor_error* err
     *x = (mor_parameter){ .path = raw.path, .axis = -1, .node = node };
     if (strlen(raw.path) > 250 || strchr(raw.path, '='))
         return mor_node_fail(mor_node_get(node, "path"), error, "the path must be shorter than 250 bytes, without '='");
-    for (int i = 0; i < p->parameter_count; i++)
-        if (strcmp(p->parameters[i].path, raw.path) == 0)
+    size_t length = strlen(raw.path);
+    for (int i = 0; i < p->parameter_count; i++) {
+        const char* before = p->parameters[i].path;
+        if (strcmp(before, raw.path) == 0)
             return mor_node_fail(mor_node_get(node, "path"), error, "'%s' is a parameter already; give it once",
                                  raw.path);
+        if (strncmp(before, raw.path, length) == 0 && (before[length] == '.' || before[length] == '['))
+            return mor_node_fail(mor_node_get(node, "path"), error,
+                                 "'%s' replaces '%s', a parameter before it; give the whole first", raw.path, before);
+    }
     int form = -1;
     for (int i = 0; i < FORMS; i++) {
         if (!raw.forms[i]) continue;

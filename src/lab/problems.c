@@ -282,7 +282,7 @@ static mor_code add_one(mor_lab* lab, const char* path, const mor_lab_look* at, 
     if (code == MOR_BAD_INPUT && error && strstr(error->text, "no frames")) { /* HDF5, but not BPMD */
         mor_error kept = *error;
         code = add_problem(lab, path, name, family, error);
-        if (code) *error = kept;
+        if (code == MOR_BAD_INPUT) *error = kept; /* not lack of memory */
     }
     return code;
 }

@@ -1,5 +1,6 @@
 /* The tasks of a plan: checked, run, kept. See sweep.h. */
 #include "lab/sweep.h"
+#include "base/failed.h"
 
 #include "io/scene/scene_def.h"
 #include "io/text/output.h"
@@ -129,7 +130,7 @@ static mor_code check_scene(mor_sweep* s, int index, mor_error* error)
 mor_code mor_sweep_hold(mor_sweep* s, mor_plan* plan, mor_error* error)
 {
     *s = (mor_sweep){ .plan = plan };
-    if (!plan) return error->code ? error->code : MOR_BAD_INPUT;
+    if (!plan) return mor_failed(error, MOR_BAD_INPUT);
     s->hash = plan->hash;
     s->tasks = mor_plan_tasks(plan);
     s->measures = plan->measure_count;

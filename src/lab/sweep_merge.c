@@ -1,5 +1,6 @@
 /* Puts the results of shards together, see sweep.h. */
 #include "lab/sweep.h"
+#include "base/failed.h"
 
 #include "io/hdf5/h5.h"
 
@@ -130,7 +131,7 @@ static mor_code begin(mor_sweep* s, const mor_h5* h5, mor_plan** plan, char hash
     mor_code code = mor_h5_get_text(h5, "/", "plan_hash", held, sizeof held, error);
     if (code) return code;
     if (!*plan) *plan = plan_of(h5, error);
-    if (!*plan) return error->code ? error->code : MOR_BAD_INPUT;
+    if (!*plan) return mor_failed(error, MOR_BAD_INPUT);
     snprintf(given, sizeof given, "%016" PRIx64, (*plan)->hash);
     if (strcmp(given, held) != 0)
         return mor_fail(error, MOR_BAD_INPUT, "%s: made by another plan than %s", h5->path, (*plan)->file);

@@ -2,6 +2,7 @@
 #include "lab/task_journal.h"
 
 #include "io/text/output.h"
+#include "io/text/text_file.h"
 #include "lab/hash.h"
 
 #include <errno.h>
@@ -39,9 +40,11 @@ static bool split(char* line, long* task, uint64_t* key, char** text)
 mor_code mor_task_journal_read(const char* path, const char* conditions, mor_task_line tell, void* user,
                                mor_error* error)
 {
-    FILE* file = fopen(path, "r");
+    FILE* file = mor_file_stream(path);
     if (!file)
-        return errno == ENOENT ? MOR_OK : mor_fail(error, MOR_SYSTEM, "%s: cannot be read: %s", path, strerror(errno));
+        return errno == ENOENT ? MOR_OK
+                               : mor_fail(error, errno == ETIMEDOUT ? MOR_BAD_INPUT : MOR_SYSTEM,
+                                          "%s: cannot be read: %s", path, mor_file_reason(errno));
     char* line = NULL;
     size_t room = 0;
     mor_code code = MOR_OK;
@@ -68,7 +71,7 @@ mor_code mor_task_journal_read(const char* path, const char* conditions, mor_tas
 /* Whether there is a first line, and whether the file ends with a newline. */
 static void look(const char* path, bool* begun, bool* whole)
 {
-    FILE* file = fopen(path, "r");
+    FILE* file = mor_file_stream(path);
     *begun = *whole = false;
     if (!file) return;
     for (int c; !*begun && (c = fgetc(file)) != EOF;) *begun = c == '\n';

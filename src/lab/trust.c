@@ -1,5 +1,6 @@
 /* Where a simulation can be trusted, see trust.h. trust_run.c runs, trust_look.c compares. */
 #include "lab/trust.h"
+#include "base/failed.h"
 
 #include "lab/farm.h"
 #include "lab/plan.h"
@@ -69,7 +70,7 @@ static mor_code keep_one(void* user, long task, const void* record, const char* 
     if (record) memcpy(record_of(s, run), record, s->record_size);
     else {
         mor_trust_record* r = record_of(s, run);
-        size_t n = (size_t)(MOR_TRUST_SAMPLES + 1) * (size_t)s->bodies * 3;
+        size_t n = mor_trust_at(s->bodies, MOR_TRUST_SAMPLES + 1);
         for (size_t i = 0; i < n; i++) r->positions[i] = NAN;
         r->status = late ? MOR_TRIAL_TIME_LIMIT : MOR_TRIAL_CRASHED;
     }
@@ -110,33 +111,19 @@ static void add_run(mor_trust* t, mor_trust_kind kind, double value, int member)
 
 /* ------------------------------------------------------------------------------------- the scene */
 
-/* The longest edge of the boxes around the shapes of a body [m]. */
-static double size_of(const mor_world* world, mor_body_id body)
-{
-    double size = 0.0;
-    for (int i = 0; i < mor_body_shape_count(world, body); i++) {
-        mor_body_shape shape = mor_body_get_shape(world, body, i);
-        mor_aabb box = mor_geometry_bounds(shape.geometry, &shape.pose);
-        double edges[3] = { box.upper.x - box.lower.x, box.upper.y - box.lower.y, box.upper.z - box.lower.z };
-        for (int k = 0; k < 3; k++)
-            if (edges[k] < 1e12 && edges[k] > size) size = edges[k];
-    }
-    return size;
-}
-
 static mor_code look_at_scene(session* s, mor_error* error)
 {
     mor_trust* t = s->trust;
     mor_scene* scene = NULL;
     mor_world* world = mor_trial_world(&s->trial, s->options->set, &scene, error);
-    if (!world) return error->code ? error->code : MOR_BAD_INPUT;
+    if (!world) return mor_failed(error, MOR_BAD_INPUT);
     mor_body_id ids[MOR_TRUST_BODIES];
     snprintf(t->scene, sizeof t->scene, "%s", mor_scene_name(scene));
     t->end = mor_scene_end(scene);
     t->step = mor_world_get_step(world);
     if (mor_world_get_adaptive(world, NULL)) t->step = fmin(t->step, t->end / 1000.0);
     s->bodies = t->body_count = mor_trust_bodies(world, ids);
-    for (int i = 0; i < t->body_count; i++) t->size = fmax(t->size, size_of(world, ids[i]));
+    for (int i = 0; i < t->body_count; i++) t->size = fmax(t->size, mor_trust_size(world, ids[i]));
     t->bodies = calloc((size_t)t->body_count + 1, sizeof *t->bodies);
     for (int i = 0; i < t->body_count && t->bodies; i++)
         snprintf(t->bodies[i].name, sizeof t->bodies[i].name, "%s", mor_body_name(world, ids[i]));
@@ -151,12 +138,12 @@ static mor_code look_at_scene(session* s, mor_error* error)
     return MOR_OK;
 }
 
-/* The longest way of a body from its start, and the largest mean speed between two samples. */
+/* The longest way of a point of a body from its start, and the largest mean speed between two samples. */
 static void measure_reference(session* s)
 {
     mor_trust* t = s->trust;
     const double* x = record_of(s, NOMINAL)->positions;
-    int n = s->bodies;
+    int n = MOR_TRUST_POINTS * s->bodies;
     for (int k = 1; k <= MOR_TRUST_SAMPLES; k++)
         for (int i = 0; i < n; i++) {
             const double *a = x + 3 * i, *b = x + 3 * (k * n + i), *c = x + 3 * ((k - 1) * n + i);

@@ -11,17 +11,26 @@
 
 static double sample_time(const mor_trust* t, int k) { return t->end * k / (double)MOR_TRUST_SAMPLES; }
 
-/* The largest distance of a body between two runs at a sample; infinite where one of them has not come. */
+/* The largest distance of a point of a body between two runs at a sample; infinite where one of them has not come. */
 static double distance(int bodies, const mor_trust_record* a, const mor_trust_record* b, int sample)
 {
     double most = 0.0;
-    for (int i = 0; i < bodies; i++) {
-        const double* x = a->positions + 3 * (sample * bodies + i);
-        const double* y = b->positions + 3 * (sample * bodies + i);
+    for (int i = 0; i < MOR_TRUST_POINTS * bodies; i++) {
+        size_t at = mor_trust_at(bodies, sample) + 3 * (size_t)i;
+        const double *x = a->positions + at, *y = b->positions + at;
         double d = hypot(hypot(x[0] - y[0], x[1] - y[1]), x[2] - y[2]);
         if (!(d <= most)) most = isnan(d) ? INFINITY : d;
     }
     return most;
+}
+
+/* How far the centre of mass of a body ends from its place in another run. */
+static double end_distance(const mor_trust* t, int body, const mor_trust_record* a, const mor_trust_record* b)
+{
+    size_t at = mor_trust_at(t->body_count, MOR_TRUST_SAMPLES) + 3 * (size_t)(MOR_TRUST_POINTS * body);
+    const double *x = a->positions + at, *y = b->positions + at;
+    double d = hypot(hypot(x[0] - y[0], x[1] - y[1]), x[2] - y[2]);
+    return isnan(d) ? INFINITY : d;
 }
 
 /* The k-th touch of a pair, or NULL; *before: the one before it. Those that follow another one closely are chatter of a
@@ -80,8 +89,9 @@ static bool compare(const mor_trust* t, mor_trust_run* run, const mor_trust_reco
 static bool ends_alike(const mor_trust* t, const mor_trust_record* a, const mor_trust_record* b)
 {
     for (int i = 0; i < t->body_count; i++)
-        if (a->rests[i] != b->rests[i] || a->turned[i] != b->turned[i]) return false;
-    return distance(t->body_count, a, b, MOR_TRUST_SAMPLES) <= 10.0 * t->goal;
+        if (a->rests[i] != b->rests[i] || a->turned[i] != b->turned[i] || end_distance(t, i, a, b) > 10.0 * t->goal)
+            return false;
+    return true;
 }
 
 /* Numbers the ends: 0 is that of the nominal run. Steps that are coarse count too. */
@@ -102,13 +112,13 @@ static double spread_at(const mor_trust* t, const mor_trust_record* const* recor
 {
     double most = 0.0;
     int n = t->members;
-    for (int i = 0; i < t->body_count; i++) {
+    for (int i = 0; i < MOR_TRUST_POINTS * t->body_count; i++) {
         double mean[3] = { 0 };
+        size_t at = mor_trust_at(t->body_count, sample) + 3 * (size_t)i;
         for (int m = 0; m < n; m++)
-            for (int k = 0; k < 3; k++)
-                mean[k] += records[first + m]->positions[3 * (sample * t->body_count + i) + k] / n;
+            for (int k = 0; k < 3; k++) mean[k] += records[first + m]->positions[at + (size_t)k] / n;
         for (int m = 0; m < n; m++) {
-            const double* x = records[first + m]->positions + 3 * (sample * t->body_count + i);
+            const double* x = records[first + m]->positions + at;
             double d = hypot(hypot(x[0] - mean[0], x[1] - mean[1]), x[2] - mean[2]);
             if (!(d <= most)) most = isnan(d) ? INFINITY : d;
         }
@@ -162,7 +172,7 @@ static void end_statistics(mor_trust* t, const mor_trust_record* const* records,
     int first = t->run_count - t->members, n = t->members;
     for (int i = 0; i < t->body_count; i++) {
         mor_trust_body* b = &t->bodies[i];
-        size_t at = 3 * ((size_t)MOR_TRUST_SAMPLES * (size_t)t->body_count + (size_t)i);
+        size_t at = mor_trust_at(t->body_count, MOR_TRUST_SAMPLES) + 3 * (size_t)(MOR_TRUST_POINTS * i);
         for (int k = 0; k < 3; k++) {
             double sum = 0.0, square = 0.0;
             for (int m = 0; m < n; m++) sum += records[first + m]->positions[at + (size_t)k];
@@ -197,15 +207,14 @@ static void say_difference(mor_trust* t, const mor_trust_record* a, const mor_tr
     int worst = 0;
     double most = -1.0;
     for (int i = 0; i < t->body_count; i++) {
-        const double* x = a->positions + 3 * (MOR_TRUST_SAMPLES * t->body_count + i);
-        const double* y = nominal->positions + 3 * (MOR_TRUST_SAMPLES * t->body_count + i);
-        double d = hypot(hypot(x[0] - y[0], x[1] - y[1]), x[2] - y[2]);
+        double d = end_distance(t, i, a, nominal);
         if (a->turned[i] != nominal->turned[i]) d += 1e6;
         if (a->rests[i] != nominal->rests[i]) d += 1e3;
         if (d > most) most = d, worst = i;
     }
     const char* name = t->bodies[worst].name;
-    if (a->turned[worst] != nominal->turned[worst])
+    if (isinf(most)) say(t, "the run ends early, as '%s'", mor_trial_status_name(a->status));
+    else if (a->turned[worst] != nominal->turned[worst])
         say(t, "'%s' %s", name, a->turned[worst] ? "topples" : "does not topple");
     else if (a->rests[worst] != nominal->rests[worst])
         say(t, "'%s' %s", name, a->rests[worst] ? "stops (jams or sticks)" : "moves on (does not jam or stick)");

@@ -23,7 +23,7 @@ int mor_trust_bodies(const mor_world* w, mor_body_id* bodies)
 
 size_t mor_trust_record_size(int bodies)
 {
-    return sizeof(mor_trust_record) + (size_t)(MOR_TRUST_SAMPLES + 1) * (size_t)bodies * 3 * sizeof(double);
+    return sizeof(mor_trust_record) + mor_trust_at(bodies, MOR_TRUST_SAMPLES + 1) * sizeof(double);
 }
 
 static void scale_friction(mor_world* w, double factor)
@@ -63,27 +63,75 @@ typedef struct session {
     int pushing_count, pushing_capacity;
     double end, pause; /* s: a touch that begins after so long is a new one */
     double before;     /* s: the step before, and where the bodies were */
-    double last[3 * MOR_TRUST_BODIES];
+    double last[3 * MOR_TRUST_POINTS * MOR_TRUST_BODIES];
+    mor_vec3 arm[MOR_TRUST_BODIES][MOR_TRUST_POINTS]; /* of the points, from the centre of mass, body axes */
 } session;
+
+double mor_trust_size(const mor_world* world, mor_body_id body)
+{
+    double size = 0.0;
+    for (int i = 0; i < mor_body_shape_count(world, body); i++) {
+        mor_body_shape shape = mor_body_get_shape(world, body, i);
+        mor_aabb box = mor_geometry_bounds(shape.geometry, &shape.pose);
+        double edges[3] = { box.upper.x - box.lower.x, box.upper.y - box.lower.y, box.upper.z - box.lower.z };
+        for (int k = 0; k < 3; k++)
+            if (edges[k] < 1e12 && edges[k] > size) size = edges[k];
+    }
+    return size;
+}
+
+/* Bodies whose turns nobody sees: balls, discs of the plane, and points. */
+static bool is_ball(const mor_world* w, mor_body_id body)
+{
+    if (mor_body_shape_count(w, body) != 1) return false;
+    mor_shape_kind kind = mor_body_get_shape(w, body, 0).geometry->kind;
+    return kind == MOR_SPHERE || kind == MOR_DISC || kind == MOR_PARTICLE;
+}
+
+/* A body that is round about an axis, and that axis in body axes. */
+static bool is_round(const mor_world* w, mor_body_id body, mor_vec3* axis)
+{
+    if (mor_body_shape_count(w, body) != 1 || mor_world_dimension(w) != 3) return false;
+    mor_body_shape s = mor_body_get_shape(w, body, 0);
+    mor_shape_kind kind = s.geometry->kind;
+    *axis = mor_rotate(s.pose.rotation, mor_v3(0, 0, 1));
+    return kind == MOR_CYLINDER || kind == MOR_CAPSULE || kind == MOR_CONE;
+}
+
+static void choose_points(session* s)
+{
+    for (int i = 0; i < s->count; i++) {
+        double reach = is_ball(s->world, s->bodies[i]) ? 0.0 : 0.5 * mor_trust_size(s->world, s->bodies[i]);
+        mor_vec3 axis, *arm = s->arm[i];
+        bool round = is_round(s->world, s->bodies[i], &axis);
+        arm[0] = mor_v3(0, 0, 0);
+        arm[1] = round ? mor_scale(reach, axis) : mor_v3(reach, 0, 0);
+        arm[2] = round ? mor_scale(-reach, axis) : mor_v3(0, 0, reach);
+    }
+}
 
 /* The samples up to now, on the straight line from the step before. */
 static void keep_positions(session* s)
 {
     double now = mor_world_time(s->world), slack = 1e-9 * s->end;
-    double here[3 * MOR_TRUST_BODIES];
+    double here[3 * MOR_TRUST_POINTS * MOR_TRUST_BODIES];
+    int numbers = 3 * MOR_TRUST_POINTS * s->count;
     for (int i = 0; i < s->count; i++) {
-        mor_vec3 c = mor_body_get_state(s->world, s->bodies[i]).com;
-        here[3 * i] = c.x, here[3 * i + 1] = c.y, here[3 * i + 2] = c.z;
+        mor_body_state b = mor_body_get_state(s->world, s->bodies[i]);
+        for (int k = 0; k < MOR_TRUST_POINTS; k++) {
+            mor_vec3 c = mor_add(b.com, mor_rotate(b.pose.rotation, s->arm[i][k]));
+            memcpy(here + 3 * (MOR_TRUST_POINTS * i + k), (double[3]){ c.x, c.y, c.z }, 3 * sizeof *here);
+        }
     }
     for (; s->sample <= MOR_TRUST_SAMPLES; s->sample++) {
         double time = s->end * s->sample / (double)MOR_TRUST_SAMPLES;
         if (time > now + slack && !mor_world_reached(s->world, s->end)) break;
         double t = now > s->before ? mor_min((time - s->before) / (now - s->before), 1.0) : 1.0;
-        double* out = s->record->positions + (size_t)s->sample * (size_t)s->count * 3;
-        for (int i = 0; i < 3 * s->count; i++) out[i] = s->last[i] + t * (here[i] - s->last[i]);
-        if (t == 1.0) memcpy(out, here, (size_t)(3 * s->count) * sizeof *out);
+        double* out = s->record->positions + mor_trust_at(s->count, s->sample);
+        for (int i = 0; i < numbers; i++) out[i] = s->last[i] + t * (here[i] - s->last[i]);
+        if (t == 1.0) memcpy(out, here, (size_t)numbers * sizeof *out);
     }
-    memcpy(s->last, here, (size_t)(3 * s->count) * sizeof *here);
+    memcpy(s->last, here, (size_t)numbers * sizeof *here);
     s->before = now;
 }
 
@@ -117,17 +165,10 @@ static bool keep_touches(session* s)
  * coin, a rolling can), else the one that pointed up; a ball has none. Without gravity every turn counts: zero. */
 static bool marked_direction(const mor_world* w, mor_body_id body, mor_quat begin, mor_vec3* direction)
 {
-    mor_vec3 g = mor_world_gravity(w);
-    int balls = 0, n = mor_body_shape_count(w, body);
+    mor_vec3 g = mor_world_gravity(w), axis;
     *direction = mor_norm(g) > 0.0 ? mor_scale(-1.0 / mor_norm(g), g) : mor_v3(0, 0, 0);
-    for (int i = 0; i < n; i++) {
-        mor_body_shape s = mor_body_get_shape(w, body, i);
-        mor_shape_kind kind = s.geometry->kind;
-        balls += kind == MOR_SPHERE || kind == MOR_DISC || kind == MOR_PARTICLE;
-        if (n == 1 && mor_world_dimension(w) == 3 && (kind == MOR_CYLINDER || kind == MOR_CAPSULE || kind == MOR_CONE))
-            *direction = mor_rotate(begin, mor_rotate(s.pose.rotation, mor_v3(0, 0, 1)));
-    }
-    return n == 0 || balls < n || n > 1;
+    if (is_round(w, body, &axis)) *direction = mor_rotate(begin, axis);
+    return !is_ball(w, body);
 }
 
 /* By more than 45 degrees. A turn about the marked direction, as of a coin that spins on its face, is none. */
@@ -158,6 +199,7 @@ static mor_code simulate(session* s, mor_error* error)
     for (int i = 0; i < s->count; i++) begin[i] = mor_body_get_state(s->world, s->bodies[i]).pose.rotation;
     mor_run* run = mor_run_create(s->world, 1000, error);
     if (!run) return MOR_SYSTEM;
+    choose_points(s);
     keep_positions(s);
     mor_code code = MOR_OK;
     while (!mor_world_reached(s->world, s->end) && !code) {
@@ -189,7 +231,7 @@ void mor_trust_run_one(const mor_trial* trial, const char* const* set, double en
     r->status = MOR_TRIAL_REFUSED;
     if (!code) {
         s.count = mor_trust_bodies(s.world, s.bodies);
-        size_t n = (size_t)(MOR_TRUST_SAMPLES + 1) * (size_t)s.count * 3;
+        size_t n = mor_trust_at(s.count, MOR_TRUST_SAMPLES + 1);
         for (size_t i = 0; i < n; i++) r->positions[i] = NAN;
         r->step = mor_world_get_step(s.world);
         if (factor != 1.0) scale_friction(s.world, factor);

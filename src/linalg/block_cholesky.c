@@ -40,21 +40,27 @@ struct mor_block_cholesky {
     mor_arena* arena;
 };
 
+enum { FEW_EDGES = 4 }; /* that a node has room for from the start */
+
 mor_block_cholesky* mor_block_cholesky_create(int count, const int* dims, mor_arena* arena)
 {
     mor_block_cholesky* c = mor_arena_zero(arena, 1, sizeof *c);
     if (!c) return NULL;
     c->count = count;
     c->arena = arena;
-    c->nodes = mor_arena_zero(arena, (size_t)count + 1, sizeof *c->nodes);
-    c->order = mor_arena_take(arena, ((size_t)count + 1) * sizeof *c->order);
-    c->bucket = mor_arena_take(arena, ((size_t)count + 1) * sizeof *c->bucket);
-    c->last = mor_arena_take(arena, ((size_t)count + 1) * sizeof *c->last);
-    c->mark = mor_arena_take(arena, ((size_t)count + 1) * sizeof *c->mark);
-    if (!c->nodes || !c->order || !c->bucket || !c->last || !c->mark) return NULL;
+    c->nodes = mor_arena_take(arena, ((size_t)count + 1) * sizeof *c->nodes);
+    edge* edges = mor_arena_take(arena, (size_t)count * FEW_EDGES * sizeof *edges);
+    int* lists = mor_arena_take(arena, 4 * ((size_t)count + 1) * sizeof *lists);
+    size_t squares = 0;
+    for (int i = 0; i < count; i++) squares += (size_t)(dims[i] * dims[i]);
+    double* diagonals = mor_arena_zero(arena, squares, sizeof *diagonals);
+    if (!c->nodes || !edges || !lists || !diagonals) return NULL;
+    c->order = lists, c->bucket = lists + (count + 1), c->last = lists + 2 * (count + 1),
+    c->mark = lists + 3 * (count + 1);
     for (int i = 0; i < count; i++) {
-        c->nodes[i].dim = dims[i];
-        c->nodes[i].offset = c->size;
+        c->nodes[i] =
+            (node){ .dim = dims[i], .offset = c->size, .capacity = FEW_EDGES, .edges = edges, .D = diagonals };
+        edges += FEW_EDGES, diagonals += dims[i] * dims[i];
         c->size += dims[i];
         c->mark[i] = c->bucket[i] = -1;
     }
@@ -66,10 +72,10 @@ static bool add_edge(mor_block_cholesky* c, int from, int to, double* block, boo
 {
     node* n = &c->nodes[from];
     if (n->degree == n->capacity) {
-        int capacity = n->capacity ? 2 * n->capacity : 4;
+        int capacity = 2 * n->capacity;
         edge* larger = mor_arena_take(c->arena, (size_t)capacity * sizeof *larger);
         if (!larger) return false;
-        if (n->degree) memcpy(larger, n->edges, (size_t)n->degree * sizeof *larger);
+        memcpy(larger, n->edges, (size_t)n->degree * sizeof *larger);
         n->edges = larger;
         n->capacity = capacity;
     }
@@ -80,13 +86,11 @@ static bool add_edge(mor_block_cholesky* c, int from, int to, double* block, boo
 double* mor_block_cholesky_at(mor_block_cholesky* c, int a, int b)
 {
     node *from = &c->nodes[a], *to = &c->nodes[b];
-    if (a == b && from->D) return from->D;
-    for (int e = 0; a != b && e < to->degree; e++)
+    if (a == b) return from->D;
+    for (int e = 0; e < to->degree; e++)
         if (to->edges[e].to == a) return to->edges[e].block;
     double* block = mor_arena_zero(c->arena, (size_t)(from->dim * to->dim), sizeof *block);
-    if (!block) return NULL;
-    if (a == b) from->D = block;
-    else if (!add_edge(c, b, a, block, false) || !add_edge(c, a, b, block, true)) return NULL;
+    if (!block || !add_edge(c, b, a, block, false) || !add_edge(c, a, b, block, true)) return NULL;
     return block;
 }
 
@@ -271,7 +275,7 @@ MOR_ALWAYS_INLINE bool eliminate_body(mor_block_cholesky* c, int number)
 {
     node* k = &c->nodes[number];
     k->gone = true;
-    if (!k->D || !factor_pivot(k->D, k->dim)) return false;
+    if (!factor_pivot(k->D, k->dim)) return false;
     for (int a = 0; a < k->degree; a++) {
         node* i = &c->nodes[k->edges[a].to];
         take_out(c, k->edges[a].to);
@@ -282,7 +286,6 @@ MOR_ALWAYS_INLINE bool eliminate_body(mor_block_cholesky* c, int number)
         int ni = k->edges[a].to;
         node* i = &c->nodes[ni];
         const double* Bi = k->edges[a].block;
-        if (!i->D) return false;
         update_own(i->D, Bi, i->dim, k->dim);
         for (int e = 0; e < i->degree; e++) c->mark[i->edges[e].to] = e;
         for (int b = a + 1; b < k->degree; b++) {

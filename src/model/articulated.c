@@ -309,7 +309,7 @@ mor_robot_work* mor_robot_work_create(const mor_robot_model* m)
 void mor_robot_work_destroy(mor_robot_work* w)
 {
     if (!w) return;
-    free(w->states);
+    free(w->spare ? w->spare : w->states);
     free(w->factors);
     free(w->a);
     free(w->composite);
@@ -331,9 +331,20 @@ static mor_mat3 rotation(mor_vec3 a, double s)
                          { xz - sine * a.y, yz + sine * a.x, cosine + one_cos * a.z * a.z } } };
 }
 
+/* Before states are written. `keep`: some stay. */
+static void own_states(const mor_robot_model* m, mor_robot_work* work, bool keep)
+{
+    work->summary.known = false;
+    if (!work->spare) return;
+    if (keep) memcpy(work->spare, work->states, (size_t)m->link_count * sizeof *work->states);
+    work->states = work->spare;
+    work->spare = NULL;
+}
+
 void mor_robot_update(const mor_robot_model* m, mor_robot_work* work, const mor_pose* base, const double* s,
                       const double* nu)
 {
+    own_states(m, work, false);
     int offset = mor_robot_offset(m);
     mor_link_state* b = &work->states[0];
     const mor_vec3 zero = { 0, 0, 0 };
@@ -382,6 +393,7 @@ void mor_robot_update(const mor_robot_model* m, mor_robot_work* work, const mor_
 
 void mor_robot_velocities(const mor_robot_model* m, mor_robot_work* work, const double* nu)
 {
+    own_states(m, work, true);
     mor_link_state* b = &work->states[0];
     if (m->floating) {
         b->v = mor_v3(nu[0], nu[1], nu[2]);
@@ -412,6 +424,22 @@ void mor_robot_velocities(const mor_robot_model* m, mor_robot_work* work, const 
 
 void mor_robot_copy_state(const mor_robot_model* m, const mor_robot_work* from, mor_robot_work* to)
 {
-    mor_copy(to->states, from->states, (size_t)m->link_count * sizeof *to->states);
+    if (to->states != from->states) {
+        own_states(m, to, false);
+        mor_copy(to->states, from->states, (size_t)m->link_count * sizeof *to->states);
+    }
     memcpy(to->joint, from->joint, (size_t)m->link_count * sizeof *to->joint);
+    to->summary = from->summary;
+}
+
+void mor_robot_hand_state(const mor_robot_model* m, mor_robot_work* from, mor_robot_work* to)
+{
+    if (from->spare || to->spare) {
+        mor_robot_copy_state(m, from, to);
+        return;
+    }
+    from->spare = to->states;
+    to->states = from->states;
+    memcpy(to->joint, from->joint, (size_t)m->link_count * sizeof *to->joint);
+    to->summary = from->summary;
 }

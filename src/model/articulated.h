@@ -54,9 +54,26 @@ struct mor_robot_model {
     bool balls; /* it has ball joints */
 };
 
+/* Sums over the links: mass properties about the base's origin, momentum about it, kinetic energy. */
+typedef struct mor_link_sums {
+    mor_rigid body;
+    mor_vec3 p, L, com; /* L about the centre of mass; com in the world */
+    double kinetic;
+} mor_link_sums;
+
+/* What a step needs of the states at its end, and the next at its start: made while they are at hand, forgotten when
+ * they are written. */
+typedef struct mor_link_summary {
+    bool known;
+    mor_link_sums sums; /* without inertia */
+    double kinetic;     /* mor_robot_kinetic_energy */
+} mor_link_summary;
+
 struct mor_robot_work {
     int link_count;
-    mor_link_state* states;
+    mor_link_summary summary;
+    mor_link_state* states; /* its own, or those of the work space that they were handed to */
+    mor_link_state* spare;  /* its own memory while it looks at another's; NULL: `states` is its own */
     mor_link_factor* factors;
     mor_vec3 *a, *b; /* per link: linear and angular accelerations */
     mor_vec3 *f, *n; /* per link: forces and moments */
@@ -75,6 +92,9 @@ void mor_robot_factor_solve8(const mor_robot_model* model, const double* LDL, in
 
 /* What mor_robot_update wrote, from one work space to another. */
 void mor_robot_copy_state(const mor_robot_model* model, const mor_robot_work* from, mor_robot_work* to);
+/* The same without copying it: `to` gets the memory of `from`, which gets that of `to` in exchange and goes on looking
+ * at its own until it writes (to places of its own) or copies. `to` must live as long as `from` looks. */
+void mor_robot_hand_state(const mor_robot_model* model, mor_robot_work* from, mor_robot_work* to);
 
 /* The outward half of inverse dynamics: a and b of the work space. */
 void mor_robot_accelerations(const mor_robot_model* model, mor_robot_work* work, mor_vec3 gravity, const double* nudot);

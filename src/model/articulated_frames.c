@@ -151,6 +151,7 @@ double mor_robot_kinetic_energy(const mor_robot_model* m, const mor_robot_work* 
 {
     double sum = 0.0;
     int offset = mor_robot_offset(m);
+    if (work->summary.known) return work->summary.kinetic;
     for (int i = 0; i < m->link_count; i++) {
         const mor_link_state* l = &work->states[i];
         const mor_rigid* B = &l->body;

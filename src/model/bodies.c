@@ -385,10 +385,16 @@ int mor_body_index(const mor_world* w, mor_body_id id)
 
 mor_pose mor_body_pose(const mor_body* b) { return (mor_pose){ mor_sub(b->x, mor_rotate(b->q, b->mass.com)), b->q }; }
 
+static bool is_zero(const mor_vec3* v) { return v->x == 0.0 && v->y == 0.0 && v->z == 0.0; }
+
 mor_pose mor_body_shape_pose(const mor_body* b, int shape)
 {
-    mor_pose body = mor_body_pose(b);
-    return mor_pose_mul(&body, &b->shapes[shape].pose);
+    const mor_pose* own = &b->shapes[shape].pose;
+    const mor_quat* q = &own->rotation;
+    if (q->w == 1.0 && q->x == 0.0 && q->y == 0.0 && q->z == 0.0 && is_zero(&own->position) && is_zero(&b->mass.com))
+        return (mor_pose){ mor_add(b->x, mor_v3(0, 0, 0)), { b->q.w, b->q.x + 0.0, b->q.y + 0.0, b->q.z + 0.0 } };
+    mor_pose body = mor_body_pose(b); /* the product above in full: no -0 there, either */
+    return mor_pose_mul(&body, own);
 }
 
 mor_vec3 mor_body_spin(const mor_body* b)

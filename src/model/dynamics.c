@@ -92,9 +92,10 @@ static void plugged_respond(const mor_tree* t, const double* c, double* out)
     mor_cholesky_solve(t->dof, t->robot->dense, out);
 }
 
-static void plugged_fill(mor_world* w, const mor_tree* t, double* mass, double* inverse)
+static const double* plugged_fill(mor_world* w, const mor_tree* t, const double* prepared, double* mass,
+                                  double* inverse)
 {
-    (void)w;
+    (void)w, (void)prepared;
     const mor_robot* r = t->robot;
     int N = t->dof, offset = N - mor_robot_joint_count(r->model);
     if (mass) {
@@ -106,6 +107,7 @@ static void plugged_fill(mor_world* w, const mor_tree* t, double* mass, double* 
         inverse[(size_t)k * (N + 1)] = 1.0;
         plugged_respond(t, inverse + (size_t)k * N, inverse + (size_t)k * N);
     }
+    return mass;
 }
 
 void mor_dynamics_write_bodies(mor_world* w, const mor_robot* r)

@@ -128,6 +128,7 @@ int mor_joint_equations_kept(const mor_world* w, mor_joint* j, const mor_joint_r
     }
     if (!same) {
         bool coordinate = j->def.kind == MOR_JOINT_REVOLUTE || j->def.kind == MOR_JOINT_PRISMATIC;
+        look->filled = false;
         look->count = equations_of(w, j, look->rows, coordinate ? &look->axes : NULL);
     }
     *rows = look->rows;

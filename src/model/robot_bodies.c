@@ -105,13 +105,14 @@ void mor_robot_copy(const mor_robot* from, mor_robot* to)
     mor_robot_copy_state(from->model, from->work, to->work);
 }
 
-void mor_robot_copy_motion(const mor_robot* from, mor_robot* to)
+void mor_robot_give_motion(mor_robot* from, mor_robot* to, bool hand)
 {
     size_t n = (size_t)from->model->joint_count, N = (size_t)from->model->dof;
     to->base = from->base;
     memcpy(to->s, from->s, (n + N) * sizeof *to->s); /* nu follows */
     memcpy(to->memory, from->memory, 3 * n * sizeof *to->memory);
-    mor_robot_copy_state(from->model, from->work, to->work);
+    if (hand) mor_robot_hand_state(from->model, from->work, to->work);
+    else mor_robot_copy_state(from->model, from->work, to->work);
 }
 
 static mor_robot* make_robot(const mor_robot_def* def)

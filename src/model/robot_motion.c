@@ -82,16 +82,9 @@ void mor_robot_middle_velocity(const mor_robot* r, double h, void (*solve)(const
     }
 }
 
-/* Sums over the links: mass properties about the base's origin, momentum about it, kinetic energy. */
-typedef struct sums {
-    mor_rigid body;
-    mor_vec3 p, L, com; /* L about the centre of mass; com in the world */
-    double kinetic;
-} sums;
-
-static sums sum_up(const mor_robot_model* m, const mor_robot_work* work, bool inertia)
+static mor_link_sums sum_up(const mor_robot_model* m, const mor_robot_work* work, bool inertia)
 {
-    sums s = { 0 };
+    mor_link_sums s = { 0 };
     mor_vec3 o = work->states[0].p;
     int first = m->floating ? 0 : 1;
     for (int i = first; i < m->link_count; i++) {
@@ -154,8 +147,8 @@ typedef struct target {
 } target;
 
 /* The target, and in r->wrenches the generalised forces of the step but for gravity and velocity products, times h. */
-static target aim(const mor_world* w, mor_robot* r, const sums* start, const double* nu, bool touched, bool smooth,
-                  double share)
+static target aim(const mor_world* w, mor_robot* r, const mor_link_sums* start, const double* nu, bool touched,
+                  bool smooth, double share)
 {
     const mor_robot_model* m = r->model;
     int N = m->dof, offset = mor_robot_offset(m);
@@ -197,7 +190,8 @@ static target aim(const mor_world* w, mor_robot* r, const sums* start, const dou
 }
 
 /* Velocities of a floating tree with the momentum of the target and the joint velocities times `scale`. */
-static void set_velocity(mor_robot* r, const sums* s, const target* t, mor_vec3 locked, mor_vec3 wanted, double scale)
+static void set_velocity(mor_robot* r, const mor_link_sums* s, const target* t, mor_vec3 locked, mor_vec3 wanted,
+                         double scale)
 {
     mor_vec3 arm = mor_sub(r->base.position, s->com), turn = mor_v3(r->nu[3], r->nu[4], r->nu[5]);
     mor_vec3 own = mor_sub(mor_sub(mor_v3(r->nu[0], r->nu[1], r->nu[2]), mor_scale(1.0 / s->body.m, s->p)),
@@ -229,15 +223,15 @@ static void slow_down(mor_robot* r, double kinetic, double allowed)
 
 /* Is the energy of motion so small that the rounding of potential energy hides it? A pole 1e-6 rad from hanging would
  * be held there by an energy that is noise. */
-static bool is_hidden(const mor_world* w, const sums* start, const sums* now)
+static bool is_hidden(const mor_world* w, const mor_link_sums* start, const mor_link_sums* now)
 {
     double weight = now->body.m * mor_norm(w->gravity);
     return now->kinetic <= HIDDEN * weight * (mor_norm(start->com) + mor_norm(now->com));
 }
 
-static void finish_fixed(const mor_world* w, mor_robot* r, const sums* start, const target* t, bool smooth)
+static void finish_fixed(const mor_world* w, mor_robot* r, const mor_link_sums* start, const target* t, bool smooth)
 {
-    sums s = sum_up(r->model, r->work, false);
+    mor_link_sums s = sum_up(r->model, r->work, false);
     if (!t->known || !(s.kinetic > 0.0) || is_hidden(w, start, &s)) return;
     double kinetic = t->kinetic + s.body.m * mor_dot(w->gravity, mor_sub(s.com, start->com));
     double scale = scale_for(kinetic, s.kinetic, smooth), now = scale * scale * s.kinetic;
@@ -246,11 +240,11 @@ static void finish_fixed(const mor_world* w, mor_robot* r, const sums* start, co
     if (scale == 1.0 - LARGEST && now > kinetic) slow_down(r, now, kinetic);
 }
 
-static void finish_floating(const mor_world* w, mor_robot* r, const sums* start, const target* t, bool touched,
+static void finish_floating(const mor_world* w, mor_robot* r, const mor_link_sums* start, const target* t, bool touched,
                             bool smooth)
 {
     for (int round = 0;; round++) {
-        sums s = sum_up(r->model, r->work, true);
+        mor_link_sums s = sum_up(r->model, r->work, true);
         double m = s.body.m;
         mor_rigid central = mor_rigid_shift(&s.body, mor_sub(r->base.position, s.com)); /* about the centre of mass */
         mor_mat3 C = mor_sym3_matrix(&central.I);
@@ -298,7 +292,7 @@ static void finish_floating(const mor_world* w, mor_robot* r, const sums* start,
 
 bool mor_robot_lose_energy(const mor_world* w, mor_robot* r, double allowed)
 {
-    sums s = sum_up(r->model, r->work, r->model->floating);
+    mor_link_sums s = sum_up(r->model, r->work, r->model->floating);
     double kinetic = allowed + s.body.m * mor_dot(w->gravity, s.com), scale = 1.0;
     if (!(s.kinetic > kinetic)) return false;
     double now = s.kinetic;
@@ -337,8 +331,8 @@ static void meet_halfway(const mor_world* w, mor_robot* r, const double* nu, con
     refresh(r);
 }
 
-void mor_robot_finish(mor_world* w, const mor_tree* tree, const double* nu_free, const double* nu,
-                      void (*solve)(const mor_robot* robot, double* x))
+static void finish(mor_world* w, const mor_tree* tree, const double* nu_free, const double* nu,
+                   void (*solve)(const mor_robot* robot, double* x))
 {
     mor_robot* r = tree->robot;
     const mor_robot_model* m = r->model;
@@ -348,7 +342,7 @@ void mor_robot_finish(mor_world* w, const mor_tree* tree, const double* nu_free,
     if (touched && share == 1.0) smooth = false;
     for (int j = 0; j < m->joint_count && smooth; j++) smooth = r->gain[j] == 0.0;
     if (smooth && !touched) share = 0.5;
-    sums start = sum_up(m, r->work, false);
+    mor_link_sums start = r->work->summary.known ? r->work->summary.sums : sum_up(m, r->work, false);
     target t = aim(w, r, &start, nu, touched, smooth, share);
     double* x = r->jerk; /* what positions move with */
     for (int k = 0; k < m->dof; k++) x[k] = share < 1.0 ? r->nu[k] + share * (nu[k] - r->nu[k]) : nu[k];
@@ -364,4 +358,15 @@ void mor_robot_finish(mor_world* w, const mor_tree* tree, const double* nu_free,
     if (share == 0.5) meet_halfway(w, r, nu, x, solve);
     if (m->floating) finish_floating(w, r, &start, &t, touched, smooth);
     else finish_fixed(w, r, &start, &t, smooth);
+}
+
+void mor_robot_finish(mor_world* w, const mor_tree* tree, const double* nu_free, const double* nu,
+                      void (*solve)(const mor_robot* robot, double* x))
+{
+    finish(w, tree, nu_free, nu, solve);
+    const mor_robot* r = tree->robot;
+    mor_link_summary* ahead = &r->work->summary;
+    *ahead = (mor_link_summary){ .sums = sum_up(r->model, r->work, false),
+                                 .kinetic = mor_robot_kinetic_energy(r->model, r->work) };
+    ahead->known = true;
 }

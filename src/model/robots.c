@@ -58,15 +58,16 @@ static bool small(const mor_world* w, const mor_robot* r)
     return true;
 }
 
-static bool factor_small(mor_robot* r)
+/* M into `mass`, its factor into the robot. */
+static bool factor_small(mor_robot* r, double* mass)
 {
     const mor_robot_model* m = r->model;
     int N = m->dof, offset = N - m->joint_count;
-    mor_robot_mass_matrix(m, r->work, r->mass);
-    for (int j = 0; j < m->joint_count; j++) r->mass[(offset + j) * (N + 1)] += r->extra[j];
-    memcpy(r->dense, r->mass, (size_t)N * (size_t)N * sizeof *r->mass);
+    mor_robot_mass_matrix(m, r->work, mass);
+    for (int j = 0; j < m->joint_count; j++) mass[(offset + j) * (N + 1)] += r->extra[j];
+    memcpy(r->dense, mass, (size_t)N * (size_t)N * sizeof *mass);
     bool good = mor_robot_factor(m, r->dense);
-    for (int k = 0; k < N && good; k++) good = r->dense[k * (N + 1)] > WORST_PIVOT * r->mass[k * (N + 1)];
+    for (int k = 0; k < N && good; k++) good = r->dense[k * (N + 1)] > WORST_PIVOT * mass[k * (N + 1)];
     return good;
 }
 
@@ -88,7 +89,7 @@ static bool is_looped(const mor_world* w, const mor_robot* r)
 
 static void robot_prepare(mor_world* w, const mor_tree* t, double* nu, double* nu_free, double* mass, double* inverse)
 {
-    (void)mass, (void)inverse;
+    (void)inverse;
     mor_robot* r = t->robot;
     const mor_robot_model* m = r->model;
     int offset = m->dof - m->joint_count;
@@ -99,7 +100,7 @@ static void robot_prepare(mor_world* w, const mor_tree* t, double* nu, double* n
     }
     memcpy(nu, r->nu, (size_t)m->dof * sizeof *nu);
     r->looped = is_looped(w, r);
-    r->factored = small(w, r) && factor_small(r);
+    r->factored = small(w, r) && factor_small(r, mass ? mass : r->mass);
     bool sound = r->factored || mor_robot_prepare_solve(m, r->work, r->extra);
     if (sound) {
         mor_robot_middle_velocity(r, w->h, apply_inverse, r->middle);
@@ -182,13 +183,13 @@ static bool robot_respond6(const mor_tree* t, const mor_body* b, double* x)
     return true;
 }
 
-static void robot_fill(mor_world* w, const mor_tree* t, double* mass, double* inverse)
+static const double* robot_fill(mor_world* w, const mor_tree* t, const double* prepared, double* mass, double* inverse)
 {
     (void)w;
     const mor_robot* r = t->robot;
     int N = t->dof, offset = N - r->model->joint_count;
-    if (mass && r->factored) memcpy(mass, r->mass, (size_t)N * (size_t)N * sizeof *mass);
-    else if (mass) {
+    const double* block = r->factored ? (prepared ? prepared : r->mass) : mass;
+    if (mass && !r->factored) {
         mor_robot_mass_matrix(r->model, r->work, mass);
         for (int j = 0; j < r->model->joint_count; j++) mass[(offset + j) * (N + 1)] += r->extra[j];
     }
@@ -197,6 +198,7 @@ static void robot_fill(mor_world* w, const mor_tree* t, double* mass, double* in
         inverse[k * N + k] = 1.0;
         robot_respond(t, inverse + k * N, inverse + k * N);
     }
+    return block;
 }
 
 void mor_robot_correct_state(mor_world* w, const mor_tree* t, const double* delta, bool velocity)

@@ -119,6 +119,7 @@ struct mor_step {
     double* nu_move;             /* velocities that positions move with, NaN: nu_new does; NULL: it does everywhere */
     double *mass, *mass_inverse; /* dof^2 blocks */
     int* mass_start;             /* tree -> offset of its block */
+    bool* mass_shared;           /* tree -> it is one for all equal bodies, and written before the others */
     int dof;
     mor_island* islands;
     int island_count;

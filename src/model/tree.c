@@ -21,6 +21,7 @@
 #include "base/elementary.h"
 #include "model/support.h"
 #include "model/turn.h"
+#include "model/turned.h"
 #include "model/world.h"
 
 /* ------------------------------------------------------------------------------ particle */
@@ -175,6 +176,32 @@ const mor_tree_kind mor_tree_planar = {
 
 static mor_turning turning(const mor_body* b) { return (mor_turning){ &b->mass.inertia, &b->inertia_inverse }; }
 
+/* Mass block and inverse of a body turned by R; NULL: in its own axes. */
+MOR_ALWAYS_INLINE void write_blocks_body(const mor_body* b, const mor_mat3* R, double* M, double* Mi)
+{
+    const double m = b->mass.mass, inverse = 1.0 / m;
+    for (int block = 0; block < 2; block++) {
+        const mor_mat3* A = block ? &b->inertia_inverse : &b->mass.inertia;
+        double *to = block ? Mi : M, mass = block ? inverse : m;
+        const mor_three_rows rows = R ? mor_turned_rows(R, A) : mor_rows_of(A);
+        for (int i = 0; i < 36; i += 4) MOR_FOUR_TO(to + i) = MOR_ALL(0.0);
+        for (int i = 0; i < 3; i++) to[7 * i] = mass;
+        mor_put_three(&rows.x, to + 21);
+        mor_put_three(&rows.y, to + 27);
+        mor_put_three(&rows.z, to + 33);
+    }
+}
+
+MOR_WIDE_VOID(static, write_blocks, (const mor_body* b, const mor_mat3* R, double* M, double* Mi), (b, R, M, Mi))
+
+bool mor_free_mass_stays(const mor_world* world, const mor_tree* t, double* M, double* Mi)
+{
+    const mor_body* b = t->kind == &mor_tree_free ? &world->bodies[t->body] : NULL;
+    if (!b || !mor_turns_alike(turning(b))) return false;
+    if (M) write_blocks(b, NULL, M, Mi);
+    return true;
+}
+
 static void free_prepare(mor_world* world, const mor_tree* t, double* nu, double* nu_free, double* M, double* Mi)
 {
     mor_body* b = &world->bodies[t->body];
@@ -182,13 +209,14 @@ static void free_prepare(mor_world* world, const mor_tree* t, double* nu, double
     double h = world->h;
     double m = b->mass.mass;
     mor_vec3 L = mor_madd(b->L, h, b->torque), w = b->w;
-    mor_mat3 I = b->mass.inertia, Ii = b->inertia_inverse;
-    if (b->struck) mor_turn_energy(turning(b), b->q, L, &w);
+    b->alike = !M || mor_turns_alike(turning(b));
+    if (b->alike) w = mor_scale(b->inertia_inverse.m[0][0], L);
+    else if (b->struck) mor_turn_energy(turning(b), b->q, L, &w);
     else b->q_free = mor_turn_free(turning(b), b->q, L, h, b->w, &w);
-    if (!mor_turns_alike(turning(b))) { /* at the middle of the turn */
+    if (M && !mor_free_mass_stays(world, t, M, Mi)) { /* at the middle of the turn */
         mor_quat half = mor_quat_exp(mor_scale(0.5 * h, w));
         mor_mat3 R = mor_quat_matrix(b->struck ? b->q : mor_quat_normalize(mor_quat_mul(half, b->q)));
-        I = mor_mat3_rotate(&R, &b->mass.inertia), Ii = mor_mat3_rotate(&R, &b->inertia_inverse);
+        write_blocks(b, &R, M, Mi);
     }
     nu[0] = b->v.x, nu[1] = b->v.y, nu[2] = b->v.z;
     nu[3] = b->w.x, nu[4] = b->w.y, nu[5] = b->w.z;
@@ -196,15 +224,6 @@ static void free_prepare(mor_world* world, const mor_tree* t, double* nu, double
     nu_free[1] = b->v.y + h * (g.y + b->force.y / m);
     nu_free[2] = b->v.z + h * (g.z + b->force.z / m);
     nu_free[3] = w.x, nu_free[4] = w.y, nu_free[5] = w.z;
-    for (int i = 0; i < 36; i++) M[i] = Mi[i] = 0.0;
-    for (int i = 0; i < 3; i++) {
-        M[7 * i] = m;
-        Mi[7 * i] = 1.0 / m;
-        for (int j = 0; j < 3; j++) {
-            M[6 * (i + 3) + j + 3] = I.m[i][j];
-            Mi[6 * (i + 3) + j + 3] = Ii.m[i][j];
-        }
-    }
     b->L_free = L;
 }
 
@@ -269,6 +288,17 @@ bool mor_free_is_struck(const mor_world* world, const mor_tree* t, const double*
     return !mor_turn_to_energy(turning(b), L, most, rounding, STRUCK, &q, NULL);
 }
 
+static mor_quat turned(mor_quat q, double h, const double* w)
+{
+    return mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(h, mor_v3(w[0], w[1], w[2]))), q));
+}
+
+/* Where the free motion of the step ends: only of few bodies it is asked, and easy to find where all axes are alike. */
+static mor_quat free_end(const mor_body* b, double h, const double* nu_free)
+{
+    return b->alike ? turned(b->q, h, nu_free + 3) : b->q_free;
+}
+
 /* Moved by springs: they act throughout the step, not at its start. */
 static void free_advance_shared(mor_body* b, double h, double share, const double* nu_free, const double* nu,
                                 const double* M)
@@ -280,7 +310,7 @@ static void free_advance_shared(mor_body* b, double h, double share, const doubl
     b->x = mor_madd(b->x, h, mor_lerp(b->v, v, share));
     b->v = v;
     b->L = mor_add(b->L_free, j);
-    b->q = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(h * share, dw)), b->q_free));
+    b->q = mor_quat_normalize(mor_quat_mul(mor_quat_exp(mor_scale(h * share, dw)), free_end(b, h, nu_free)));
     mor_turn_energy(turning(b), b->q, b->L, &b->w);
 }
 
@@ -296,10 +326,10 @@ static void free_advance(mor_world* world, const mor_tree* t, const double* nu_f
     b->x = mor_madd(b->x, h, t->move ? mor_v3(t->move[0], t->move[1], t->move[2]) : b->v);
     bool old = nu == nu_free; /* explicit positions: along the velocity of the start */
     if ((nu[3] == nu_free[3] && nu[4] == nu_free[4] && nu[5] == nu_free[5] && !b->struck) || old) {
-        mor_vec3 turn = mor_scale(h, mor_v3(nu[3], nu[4], nu[5]));
+        b->q = old ? turned(b->q, h, nu + 3) : free_end(b, h, nu_free);
         b->L = b->L_free;
-        b->q = old ? mor_quat_normalize(mor_quat_mul(mor_quat_exp(turn), b->q)) : b->q_free;
-        mor_turn_energy(turning(b), b->q, b->L, &b->w);
+        if (b->alike && !old) b->w = mor_v3(nu[3], nu[4], nu[5]);
+        else mor_turn_energy(turning(b), b->q, b->L, &b->w);
         return;
     }
     mor_quat q;

@@ -29,6 +29,7 @@ typedef struct mor_body {
     bool alive;
     bool no_collision;
     bool struck; /* in this step the inertia is that of the start (model/tree.c); not state */
+    bool alike;  /* a free body whose inertia is the same about all axes; known from prepare to advance */
     uint32_t generation;
     mor_body_kind kind;
     int shape_count;
@@ -46,7 +47,7 @@ typedef struct mor_body {
     mor_mass mass; /* body frame; com is where x is */
     mor_mat3 inertia_inverse;
     mor_vec3 L_free;        /* L + h torque, between prepare and advance; not state, nor is the next */
-    mor_quat q_free;        /* where the free motion of the step ends, likewise */
+    mor_quat q_free;        /* where the free motion of the step ends, likewise; unset if `alike` */
     mor_vec3 force, torque; /* for the coming step */
     mor_vec3 surface_velocity;
     mor_motion motion;
@@ -87,8 +88,9 @@ typedef struct mor_tree_kind {
     const char* name;
     int dof; /* 0: the tree's own */
     /* nu at the start, nu_free, mass block and inverse (row-major) for a step h under gravity and
-     * the applied forces. May store midpoint data in the body for `advance`. A kind with `respond` leaves
-     * mass and inverse alone. */
+     * the applied forces. May store midpoint data in the body for `advance`. A kind with `fill` may need the mass
+     * block itself: it goes to `mass` or, if that is NULL, to memory of the tree; the inverse is left alone. Free
+     * bodies may be asked without them (NULL). */
     void (*prepare)(mor_world* world, const mor_tree* tree, double* nu, double* nu_free, double* mass,
                     double* mass_inverse);
     /* coefficients c such that c . nu = direction . velocity of the body's material point at r from
@@ -103,8 +105,11 @@ typedef struct mor_tree_kind {
     void (*correct)(mor_world* world, const mor_tree* tree, const double* delta, bool velocity);
     /* out = c' M^-1; NULL: by the inverse block */
     void (*respond)(const mor_tree* tree, const double* c, double* out);
-    /* mass block and, if not NULL, its inverse, for trees with constraints; NULL: `prepare` wrote them */
-    void (*fill)(mor_world* world, const mor_tree* tree, double* mass, double* mass_inverse);
+    /* mass block and, if not NULL, its inverse, for trees with constraints; NULL: `prepare` wrote them. Returns where
+     * the block is: in `mass`, or where `prepare` left it, which stays until the tree is prepared so again; NULL:
+     * nowhere. `prepared`: what that was given. */
+    const double* (*fill)(mor_world* world, const mor_tree* tree, const double* prepared, double* mass,
+                          double* inverse);
     /* acceleration, at constant nu, of the velocity of the body's point at r from the centre of mass whose part `arm`
      * keeps its direction instead of turning with the body (round shapes) */
     mor_vec3 (*acceleration)(const mor_tree* tree, const mor_body* body, mor_vec3 r, mor_vec3 arm);
@@ -124,6 +129,10 @@ double mor_tree_move(mor_world* world, const mor_tree* tree, const double* delta
  * (model/tree.c); not if it is `struck` already. */
 bool mor_free_is_struck(const mor_world* world, const mor_tree* tree, const double* nu_free, const double* nu,
                         const double* mass);
+
+/* Does the mass block of this tree stay as it is while the body turns? So it is for free bodies with the same inertia
+ * about all axes, as spheres and cubes. M, M_inverse: written then, unless NULL. */
+bool mor_free_mass_stays(const mor_world* world, const mor_tree* tree, double* M, double* M_inverse);
 
 extern const mor_tree_kind mor_tree_free, mor_tree_planar, mor_tree_particle, mor_tree_robot, mor_tree_spring;
 
@@ -175,10 +184,19 @@ typedef struct mor_joint_look {
     mor_pose at[2];
     mor_joint_row rows[6];
     mor_joint_axes axes; /* of joints with a free coordinate */
+    bool filled;         /* J has the coefficients of the rows, and none is to be left out (formulation/rows.c) */
+    double J[2][36];     /* of both sides, where they are free bodies: rows of six */
 } mor_joint_look;
+
+/* Rows of a joint shorter than this times the longest are left out. */
+#define MOR_ROW_NULL 1e-7
 
 /* Contacts at rest kept it open in the last step, by less than is tolerated (step/stabilise.c). */
 #define MOR_JOINT_STUCK INFINITY
+
+enum {
+    MOR_JOINT_ORDERS = 6
+}; /* of the differences that are kept: they foretell a correction (formulation/springs.c) */
 
 /* A joint between two bodies in maximal coordinates; also closes loops between links of robots. */
 typedef struct mor_joint {
@@ -188,12 +206,14 @@ typedef struct mor_joint {
     double coordinate;    /* of one-dof joints: angle (unwound) or distance */
     double memory[10];    /* impulses of the last step: rows, then limit, motor, friction, spring */
     double correction[6]; /* m/s: what the stabilisation added to the last step's motion (step/stabilise.c) */
-    double before[2][6];  /* those of the two steps before it; before[0][0] may be MOR_JOINT_STUCK */
-    int spring;           /* the tree that stands for its spring and damper, -1: none */
-    bool apart;           /* it cannot be closed together with others (step/close_joints.c) */
-    bool held;            /* of drafts: its island is `wide` in this step (formulation/wide.c) */
-    bool articulated;     /* a tree of links holds it: no equations, only motor and spring (articulate.c) */
-    mor_joint_look look;  /* of drafts only */
+    /* backward differences, of order 0 and more, of the corrections up to that of the step before; [0][0] may be
+     * MOR_JOINT_STUCK */
+    double differences[MOR_JOINT_ORDERS][6];
+    int spring;          /* the tree that stands for its spring and damper, -1: none */
+    bool apart;          /* it cannot be closed together with others (step/close_joints.c) */
+    bool held;           /* of drafts: its island is `wide` in this step (formulation/wide.c) */
+    bool articulated;    /* a tree of links holds it: no equations, only motor and spring (articulate.c) */
+    mor_joint_look look; /* of drafts only */
 } mor_joint;
 
 /* Links of a robot that may touch each other, in either coordinates. */
@@ -280,11 +300,12 @@ struct mor_world {
     mor_buffer joints;         /* mor_joint */
     struct mor_stored* stored; /* a world made from a frame (model/stored.h), else NULL */
     double start_depth,
-        start_work;       /* what the scene overlapped before the first step [m], and what undoing it took [J] */
-    uint32_t kinds_seen;  /* revision + 1 of the world whose bodies `kinematic` speaks of; 0: none */
-    bool kinematic;       /* it has kinematic bodies */
-    uint32_t joints_seen; /* revision + 1 of the world whose joints were looked at (step/close_joints.c); 0: never */
-    double joint_error;   /* largest |phi| at the end of the last step [m, rad] */
+        start_work;          /* what the scene overlapped before the first step [m], and what undoing it took [J] */
+    uint32_t kinds_seen;     /* revision + 1 of the world whose bodies the next two speak of; 0: none */
+    bool kinematic;          /* it has kinematic bodies */
+    double smallest_jointed; /* mor_joint_smallest */
+    uint32_t joints_seen;    /* revision + 1 of the world whose joints were looked at (step/close_joints.c); 0: never */
+    double joint_error;      /* largest |phi| at the end of the last step [m, rad] */
 
     mor_material* materials;
     int material_count, material_capacity;
@@ -318,6 +339,7 @@ struct mor_world {
 
     /* stages replaced by the caller */
     mor_user_stage on_user, on_integrate;
+    bool steady; /* forces of on_user do not depend on the state */
     mor_collide_stage on_collide;
     void *on_user_data, *on_collide_data, *on_integrate_data;
     mor_formulation_stage on_solve;
@@ -386,8 +408,9 @@ void mor_robot_free(mor_world* world, mor_robot* robot);
 mor_robot* mor_robot_twin(const mor_robot* robot);
 /* State, forces, remembered impulses and kinematics, from a robot to its twin or back. */
 void mor_robot_copy(const mor_robot* from, mor_robot* to);
-/* What a step changes of it: motion, kinematics, remembered impulses. */
-void mor_robot_copy_motion(const mor_robot* from, mor_robot* to);
+/* What a step changes of it: motion, kinematics, remembered impulses. `hand`: `from` looks at the kinematics of `to`
+ * from then on, which saves a copy (mor_robot_hand_state). */
+void mor_robot_give_motion(mor_robot* from, mor_robot* to, bool hand);
 /* As mor_world_add_robot, but its links are bodies that are there already: link -> slot, -1 for a link without a body.
  * The link of a body has its axes and any origin. Their own trees are left to the caller. */
 int mor_world_adopt_robot(mor_world* world, const mor_robot_def* def, const int* bodies, mor_error* error);

@@ -52,14 +52,6 @@ void mor_tally_pair(mor_tally* tally, double a, double b)
     tally->largest = larger(tally->largest, fabs(m));
 }
 
-void mor_tally_equation(mor_tally* tally, double w)
-{
-    tally->natural += w * w;
-    tally->fb += w * w;
-    tally->cck += w * w;
-    tally->largest = larger(tally->largest, fabs(w));
-}
-
 void mor_tally_bounded(mor_tally* tally, double z, double lower, double upper, double w)
 {
     if (lower == -INFINITY && upper == INFINITY) {

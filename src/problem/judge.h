@@ -5,6 +5,8 @@
 #include "problem/cone.h"
 #include "moreau/problem.h"
 
+#include <math.h>
+
 struct mor_workers;
 
 /* mor_judge_error of mor_judge, without the other measures. `w`: A z + b if the caller has it (LCP, MLCP, MCP, FC,
@@ -20,7 +22,14 @@ typedef struct mor_tally {
 /* One complementary pair 0 <= a _|_ b >= 0. */
 void mor_tally_pair(mor_tally* tally, double a, double b);
 /* A row that must vanish: an equation. */
-void mor_tally_equation(mor_tally* tally, double w);
+static inline void mor_tally_equation(mor_tally* tally, double w)
+{
+    const double size = fabs(w);
+    tally->natural += w * w;
+    tally->fb += w * w;
+    tally->cck += w * w;
+    if (!(size <= tally->largest)) tally->largest = size; /* NaN wins */
+}
 /* A row with bounds: lower <= z <= upper, w complementary. */
 void mor_tally_bounded(mor_tally* tally, double z, double lower, double upper, double w);
 

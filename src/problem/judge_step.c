@@ -166,6 +166,10 @@ static void judge_blocks(const mor_step_form* step, const double* z, const doubl
                          int last, verdict* out)
 {
     mor_four_contacts four = { .rho = { 1, 1, 1, 1 } };
+    for (; first < last && step->blocks[first].kind == MOR_BLOCK_EQUATION; first++) /* whatever the scale */
+        for (int r = 0; r < step->blocks[first].dim; r++)
+            mor_tally_equation(&out->plain, u[step->blocks[first].row + r]);
+    out->scaled = out->plain; /* the first blocks of it */
     for (int c = first; c < last; c++) {
         const mor_block* b = &step->blocks[c];
         const double *p = z + b->row, *v = u + b->row;

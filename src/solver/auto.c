@@ -194,7 +194,14 @@ static bool eliminated(mor_auto* R, const mor_auto_stage* stage)
 
 /* ----------------------------------------------------------------------------- the tables */
 
-enum { FEW_PAIRS = MOR_AUTO_FEW_PAIRS, FEW_ROWS = MOR_AUTO_FEW_ROWS, PIVOTING = 320, SMALL = 200, FEW_CONTACTS = 60 };
+enum {
+    FEW_PAIRS = MOR_AUTO_FEW_PAIRS,
+    FEW_ROWS = MOR_AUTO_FEW_ROWS,
+    PIVOTING = 320,
+    SMALL = 200,
+    FEW_CONTACTS = 60,
+    NEWTON_FIRST = 4000
+};
 
 /* Newton on the maps m: without regularisation for a start that is near, else proportional to the residual. */
 #define QUICK(m) .newton = { .map = m, .floor = 1e-12, .window = 8, .max_iter = 8 }
@@ -259,6 +266,10 @@ static const mor_auto_stage mixed_stages[] = {
         .sigma = 0.01, .floor = 1e-8, .adapt = true, .window = 8, .max_iter = 10, .give_up = 4                         \
     }
 #define ZERO(w) .tree = { .sigma = 1.0, .floor = 1e-8, .adapt = true, .window = w, .max_iter = 200 }
+#define ON_FROM_ZERO(n)                                                                                                \
+    "nsn-tree", mor_auto_on_from_zero,                                                                                 \
+        .no_equations = true, .share = 0.5,                                                                            \
+        .tree = { .sigma = 1.0, .floor = 1e-8, .adapt = true, .window = 8, .max_iter = n }
 const mor_tree_newton_settings mor_auto_newton_from_guess = NEAR;
 
 /* The last step's impulses are often the answer, or one Newton step from it. */
@@ -291,11 +302,20 @@ static const mor_auto_stage cone_stages[] = {
     CONTRADICTION,
     { SWEEPS, .above = SMALL },
     { NEAR_THE_GUESS, .dear = true },
+    { ON_FROM_ZERO(80), .above = SMALL, .most = NEWTON_FIRST, .moves = true },
     { "ip-tree", mor_auto_interior, .share = 0.5 },
+    { ON_FROM_ZERO(200), .above = MOR_IP_LARGE },
+    { "ip-arc", mor_auto_arc, .above = MOR_IP_LARGE, .no_equations = true, .share = 0.5, .arc = 0 },
+    { ON_FROM_ZERO(300), .above = MOR_IP_LARGE },
+    { "nsn", other, .above = MOR_IP_LARGE, .most = NEWTON_FIRST, .no_equations = true, .share = 0.5, .iterations = 300,
+      .solver = &mor_solver_nsn },
+    { "ip-tree", mor_auto_other_paths, .above = MOR_IP_LARGE, .share = 0.5 },
+    { "ip-arc", mor_auto_arc, .above = MOR_IP_LARGE, .no_equations = true, .share = 0.5, .arc = 1 },
     { "without-equations", mor_auto_without_equations, .share = 0.5, .own_split = true },
     { SWEEPS, .most = SMALL },
-    { "ip-arc", mor_auto_arcs, .most = MOR_IP_LARGE, .share = 0.5 },
-    { "nsn-tree", mor_auto_tree_newton, .without_arcs = true, .share = 0.5, ZERO(8) },
+    { "ip-arc", mor_auto_arc, .most = MOR_IP_LARGE, .no_equations = true, .share = 0.5, .arc = 0 },
+    { "ip-arc", mor_auto_arc, .most = MOR_IP_LARGE, .no_equations = true, .share = 0.5, .arc = 1 },
+    { "nsn-tree", mor_auto_on_from_zero, .without_arcs = true, .share = 0.5, ZERO(8) },
     { "nsn-tree", mor_auto_tree_newton, .without_arcs = true, .share = 0.5, ZERO(20) },
     { "nsn", other, .from_guess = true, .without_arcs = true, .share = 0.7, .solver = &mor_solver_nsn },
     { "ppa", other, .last_resort = true, .despite_a_proof = true, .share = 0.9, .solver = &mor_solver_ppa },
@@ -359,9 +379,13 @@ static bool applies(const mor_auto* R, const mor_auto_stage* s)
     if (n > s->most && s->most > 0) return false;
     if (s->with_guess && !R->guess) return false;
     if (s->robots && !mor_auto_has_robots(R)) return false;
+    if (s->moves && (R->steady || R->repeats)) return false;
+    if (s->no_equations && mor_auto_has_equations(R)) return false;
     if ((s->dear || s->cheap) && s->dear != mor_auto_newton_is_dear((mor_auto*)R)) return false;
     if (s->needs_entries && R->problem->A.storage == MOR_OPERATOR) return false;
-    if ((s->last_resort || (s->without_arcs && R->arcs)) && R->best <= R->context->limit) return false;
+    if (s->last_resort || (s->without_arcs && R->arcs)) {
+        if (R->best <= R->context->limit || (R->context->divisible && n > SMALL)) return false;
+    }
     return R->report.status != MOR_NO_SOLUTION || s->despite_a_proof;
 }
 
@@ -404,6 +428,7 @@ static mor_report auto_solve(const mor_problem* problem, const void* options, mo
     R.problem = problem, R.context = context, R.z = z, R.best = INFINITY, R.late = false;
     R.report = (mor_report){ .status = MOR_NOT_CONVERGED };
     R.newton_state = R.sweep_state = MOR_AUTO_CLOSED;
+    R.newton_from_zero.p = NULL, R.newton_from_zero.begun = false;
     R.tree = NULL, R.steady = R.arcs = false, R.repeats = true,
     R.goal = problem->form & (MOR_STEP_CONE | MOR_STEP_PYRAMID) ? mor_auto_goal(context) : context->tol,
     R.costs = (mor_auto_costs){ 0 };

@@ -33,12 +33,13 @@ typedef struct mor_auto {
     double* newton_answer;
     mor_sweep sweep;
     /* steps only (auto_steps.c, auto_costs.c) */
-    mor_tree_matrix* tree; /* of Newton's method and the interior point method; NULL: not opened */
-    bool arcs;             /* the interior point method has followed its path round the folds */
-    bool steady;           /* the guess is near the answer: the island goes on as it did */
-    bool repeats;          /* or nearly is the answer: that of this step may be the next one's */
-    double goal;           /* error at which a stage has done its work */
-    mor_auto_costs costs;  /* counted; newton = 0: not yet */
+    mor_tree_matrix* tree;                   /* of Newton's method and the interior point method; NULL: not opened */
+    mor_tree_newton_memory newton_from_zero; /* p NULL: it has not begun */
+    bool arcs;                               /* the interior point method has followed its path round the folds */
+    bool steady;                             /* the guess is near the answer: the island goes on as it did */
+    bool repeats;                            /* or nearly is the answer: that of this step may be the next one's */
+    double goal;                             /* error at which a stage has done its work */
+    mor_auto_costs costs;                    /* counted; newton = 0: not yet */
 } mor_auto;
 
 typedef struct mor_auto_stage mor_auto_stage;
@@ -52,9 +53,13 @@ struct mor_auto_stage {
     bool from_guess;      /* from the caller's guess if there is one */
     bool dear;            /* only where a Newton step costs many sweeps; */
     bool cheap;           /* only where it does not */
-    bool last_resort;     /* only while the error is above what counts as a failure */
+    bool last_resort;     /* only while the error is above what counts as a failure; large problems only if the caller
+                             cannot pose easier ones */
     bool without_arcs;    /* the same, once the interior point method has followed its path round the folds */
     bool despite_a_proof; /* also after a proof that there is no solution: looks for the answer with the least error */
+    bool moves;           /* only where the guess tells of motion: an island that may rest wants impulses well inside
+                             their cones, as the interior point method finds them, which fit the next steps too */
+    bool no_equations;    /* only where all rows are contacts and bounded rows */
     bool robots;          /* only where a tree has several bodies */
     bool own_split;       /* impulses that are not unique are left as it finds them: mor_auto_least is not asked */
     int iterations;       /* most, of another solver; 0: its own limit */
@@ -65,6 +70,7 @@ struct mor_auto_stage {
         mor_tree_newton_settings tree;
         mor_lemke_options lemke;
         const mor_solver* solver;
+        int arc;        /* which of mor_ip_arcs */
         int sweeps;     /* most, as a last resort */
         int directions; /* of a polygon */
     };
@@ -113,11 +119,17 @@ bool mor_auto_sweeps_to_the_end(mor_auto* run, const mor_auto_stage* stage);
 bool mor_auto_tree_newton(mor_auto* run, const mor_auto_stage* stage);
 /* Its Newton steps from a start that is near. */
 extern const mor_tree_newton_settings mor_auto_newton_from_guess;
-/* The interior point method (ip_tree.h), then Newton's method from where it ends. */
+/* Newton's method from zero, on from where the last of these stages left it; then a few sweeps. */
+bool mor_auto_on_from_zero(mor_auto* run, const mor_auto_stage* stage);
+/* Are there equations among the rows? */
+bool mor_auto_has_equations(const mor_auto* run);
+/* The interior point method (ip_tree.h), then Newton's method from where it ends: along the path that is tried first,
+ * along the others. */
 bool mor_auto_interior(mor_auto* run, const mor_auto_stage* stage);
-/* The path round its folds (ip_arc.h), for problems without equations on which mor_auto_interior does not try it
- * itself. */
-bool mor_auto_arcs(mor_auto* run, const mor_auto_stage* stage);
+bool mor_auto_other_paths(mor_auto* run, const mor_auto_stage* stage);
+/* The path round its folds (ip_arc.h), for steps without equations: stage->arc of mor_ip_arcs. */
+bool mor_auto_arc(mor_auto* run, const mor_auto_stage* stage);
+/* The same with equations, which it meets through a compliance: Newton's method goes on from its ends. */
 bool mor_auto_arcs_with_equations(mor_auto* R, const mor_auto_stage* stage);
 /* The step on the velocities that its equations leave free (without_equations.h), by all of these. */
 bool mor_auto_without_equations(mor_auto* run, const mor_auto_stage* stage);

@@ -1,4 +1,5 @@
 /* auto on time steps: what continues from the last step, and what works on tree velocities without forming W. */
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -307,34 +308,46 @@ bool mor_auto_tree_newton(mor_auto* R, const mor_auto_stage* stage)
     return R->best <= R->context->tol;
 }
 
-/* Equations are met through a compliance: other methods come nearer to rounding there. */
-static bool has_equations(const mor_step_form* s)
+bool mor_auto_on_from_zero(mor_auto* R, const mor_auto_stage* stage)
 {
+    mor_tree_newton_memory* memory = &R->newton_from_zero;
+    if (!memory->p) memory->p = mor_arena_alloc(R->context->arena, (size_t)R->problem->size * sizeof *memory->p);
+    if (!memory->p) return false;
+    mor_tree_newton_settings s = stage->tree;
+    s.memory = memory;
+    newton_from(R, &s, NULL, stage->share);
+    return settle_by_sweeps(R);
+}
+
+bool mor_auto_has_equations(const mor_auto* R)
+{
+    const mor_step_form* s = &R->problem->step;
     for (int c = 0; c < s->block_count; c++)
         if (s->blocks[c].kind == MOR_BLOCK_EQUATION) return true;
     return false;
 }
 
-/* The path round its folds, for steps without equations. */
-static bool arc(mor_auto* R, const mor_ip_arc_settings* settings, double share)
+bool mor_auto_arc(mor_auto* R, const mor_auto_stage* stage)
 {
-    if (has_equations(&R->problem->step)) return false;
-    mor_report report = mor_ip_arc(R->problem, settings, mor_auto_tree(R), fast_limits(R, share, 1000), R->work);
+    if (!mor_auto_tree(R)) return false;
+    mor_report report =
+        mor_ip_arc(R->problem, &mor_ip_arcs[stage->arc], R->tree, fast_limits(R, stage->share, 1000), R->work);
     mor_auto_settle(R);
     if (report.status == MOR_REFUSED) return false;
     mor_auto_keep(R, R->work, true);
-    mor_auto_note(R, "ip-arc", report.iterations);
+    mor_auto_note(R, stage->name, report.iterations);
     R->arcs = true;
     return settle_by_sweeps(R);
 }
 
-bool mor_auto_interior(mor_auto* R, const mor_auto_stage* stage)
+/* The paths from `first` to before `last`, each with Newton's method from its end. */
+static bool follow_paths(mor_auto* R, const mor_auto_stage* stage, int first, int last)
 {
-    mor_tree_matrix* K = mor_auto_tree(R);
-    if (!K) return false;
     int count;
     const mor_ip_path* paths = mor_ip_paths(R->problem->size, &count);
-    for (int k = 0; k < count && !R->late; k++) {
+    mor_tree_matrix* K = first < count ? mor_auto_tree(R) : NULL;
+    if (!K) return false;
+    for (int k = first; k < count && k < last && !R->late; k++) {
         mor_report report = mor_ip_tree(R->problem, &paths[k], K, fast_limits(R, stage->share, 1000), R->work);
         mor_auto_settle(R);
         if (report.status == MOR_REFUSED) return false;
@@ -342,23 +355,18 @@ bool mor_auto_interior(mor_auto* R, const mor_auto_stage* stage)
         mor_auto_note(R, stage->name, report.iterations);
         if (R->best <= R->goal || R->late) break;
         newton_from(R, mor_ip_tree_polish(R->problem->size), R->work, stage->share);
-        if (settle_by_sweeps(R) || R->late) break;
-        if (count > 1 && (k == 0 || k == count - 1) && arc(R, &mor_ip_arcs[k > 0], stage->share)) break;
+        if (settle_by_sweeps(R)) break;
     }
     return R->best <= R->context->tol;
 }
 
-bool mor_auto_arcs(mor_auto* R, const mor_auto_stage* stage)
-{
-    if (!mor_auto_tree(R)) return false;
-    return arc(R, &mor_ip_arcs[0], stage->share) || (!R->late && arc(R, &mor_ip_arcs[1], stage->share));
-}
+bool mor_auto_interior(mor_auto* R, const mor_auto_stage* stage) { return follow_paths(R, stage, 0, 1); }
 
-/* The path round its folds for steps with equations too, which it meets through a compliance: Newton's method goes on
- * from its end. */
+bool mor_auto_other_paths(mor_auto* R, const mor_auto_stage* stage) { return follow_paths(R, stage, 1, INT_MAX); }
+
 bool mor_auto_arcs_with_equations(mor_auto* R, const mor_auto_stage* stage)
 {
-    if (!mor_auto_tree(R) || !has_equations(&R->problem->step)) return false;
+    if (!mor_auto_tree(R) || !mor_auto_has_equations(R)) return false;
     for (int k = 0; k < 2 && !R->late && !(R->best <= R->context->tol); k++) {
         mor_report report =
             mor_ip_arc(R->problem, &mor_ip_arcs[k], mor_auto_tree(R), fast_limits(R, stage->share, 1000), R->work);
@@ -379,7 +387,7 @@ bool mor_auto_without_equations(mor_auto* R, const mor_auto_stage* stage)
     enum { ROUNDS = 2 };
     mor_arena* arena = R->context->arena;
     mor_without_equations w;
-    if (!has_equations(&R->problem->step) || !mor_without_equations_open(R->problem, &w, arena)) return false;
+    if (!mor_auto_has_equations(R) || !mor_without_equations_open(R->problem, &w, arena)) return false;
     double* p = mor_arena_zero(arena, (size_t)w.problem.size, sizeof *p);
     if (!p) return false;
     bool warm = R->guess;
@@ -395,7 +403,8 @@ bool mor_auto_without_equations(mor_auto* R, const mor_auto_stage* stage)
                                 .time_limit = left,
                                 .warm = warm,
                                 .cpu_time = c->cpu_time,
-                                .interrupt = c->interrupt };
+                                .interrupt = c->interrupt,
+                                .divisible = c->divisible };
         mor_report report = mor_solve(&mor_solver_automatic, NULL, &w.problem, &o, p, arena);
         mor_auto_settle(R);
         if (report.status == MOR_REFUSED) return false;

@@ -87,6 +87,9 @@ bool mor_contact_newton_open(mor_contact_newton* newton, const mor_problem* prob
 void mor_contact_newton_close(mor_contact_newton* newton);
 /* r := 0, or r := the scaled image of z. */
 void mor_contact_newton_start(mor_contact_newton* newton, const double* z);
+/* LCP: scales rows with a diagonal among each other, and the others to fit. False: all rows, or none, have one; nothing
+ * changes. Begin again after it. */
+bool mor_contact_newton_rescale(mor_contact_newton* newton);
 /* Iterates from newton->r. */
 mor_newton_end mor_contact_newton_run(mor_contact_newton* newton, const mor_newton_settings* settings,
                                       mor_context* context);

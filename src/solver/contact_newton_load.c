@@ -15,11 +15,12 @@ double mor_newton_block_entry(const mor_contact_newton* N, int c, int i, int j)
     return 0.0;
 }
 
-/* Largest |D_i W_ij D_j| of every row and its column. */
+/* Largest |D_i W_ij D_j| of every row and its column; rows with D = 0 are left out. */
 static void scaled_maxima(const mor_contact_newton* N, const double* D, double* most)
 {
     memset(most, 0, (size_t)N->n * sizeof *most);
     for (int a = 0; a < N->n; a++) {
+        if (D[a] == 0.0) continue;
         int begin = N->dense ? 0 : N->S.p[a], end = N->dense ? N->n : N->S.p[a + 1];
         for (int k = begin; k < end; k++) {
             int i = N->dense ? k : a, j = N->dense ? a : N->S.i[k];
@@ -30,17 +31,40 @@ static void scaled_maxima(const mor_contact_newton* N, const double* D, double* 
     }
 }
 
+/* The rows of an LCP whose D is not 0, among each other: largest entries near 1. */
+static void equilibrate(mor_contact_newton* N, double* D)
+{
+    for (int round = 0; round < 5 && !N->free_product; round++) {
+        scaled_maxima(N, D, N->spare);
+        for (int i = 0; i < N->n; i++)
+            if (N->spare[i] > 0.0) D[i] /= sqrt(N->spare[i]);
+    }
+}
+
+/* D of the rows that have none: their largest entry in a row or column that has one becomes 1. */
+static void equilibrate_others(const mor_contact_newton* N, double* D, double* most)
+{
+    memset(most, 0, (size_t)N->n * sizeof *most);
+    for (int a = 0; a < N->n; a++) {
+        int begin = N->dense ? 0 : N->S.p[a], end = N->dense ? N->n : N->S.p[a + 1];
+        for (int k = begin; k < end; k++) {
+            int i = N->dense ? k : a, j = N->dense ? a : N->S.i[k];
+            double x = fabs(N->dense ? N->W[k + (size_t)a * N->n] : N->S.x[k]);
+            if (x * D[j] > most[i]) most[i] = x * D[j];
+            if (x * D[i] > most[j]) most[j] = x * D[i];
+        }
+    }
+    for (int i = 0; i < N->n; i++)
+        if (D[i] == 0.0) D[i] = most[i] > 0.0 ? 1.0 / most[i] : 1.0;
+}
+
 static void find_scale(mor_contact_newton* N)
 {
     int d = N->d;
     double* D = N->scale;
     if (d == 1) {
         for (int i = 0; i < N->n; i++) D[i] = 1.0;
-        for (int round = 0; round < 5 && !N->free_product; round++) {
-            scaled_maxima(N, D, N->spare);
-            for (int i = 0; i < N->n; i++)
-                if (N->spare[i] > 0.0) D[i] /= sqrt(N->spare[i]);
-        }
+        equilibrate(N, D);
         return;
     }
     for (int c = 0; c < N->blocks; c++) {
@@ -52,10 +76,10 @@ static void find_scale(mor_contact_newton* N)
     }
 }
 
-static void apply_scale(mor_contact_newton* N)
+/* W := D W D, q := D q/beta with |q| = 1; returns beta. */
+static double apply_scale(mor_contact_newton* N, const double* D)
 {
     int d = N->d, n = N->n;
-    const double* D = N->scale;
     if (N->dense)
         for (int j = 0; j < n; j++)
             for (int i = 0; i < n; i++) N->W[i + (size_t)j * n] *= D[i] * D[j];
@@ -70,8 +94,26 @@ static void apply_scale(mor_contact_newton* N)
         N->q[i] *= D[i];
         s += N->q[i] * N->q[i];
     }
-    N->beta = s > 0.0 ? sqrt(s) : 1.0;
-    for (int i = 0; i < n; i++) N->q[i] /= N->beta;
+    double beta = s > 0.0 ? sqrt(s) : 1.0;
+    for (int i = 0; i < n; i++) N->q[i] /= beta;
+    return beta;
+}
+
+bool mor_contact_newton_rescale(mor_contact_newton* N)
+{
+    double* D = N->trial;
+    int with = 0;
+    for (int i = 0; i < N->n; i++) {
+        D[i] = N->free_product || mor_newton_block_entry(N, i, 0, 0) != 0.0;
+        with += D[i] > 0.0;
+    }
+    if (N->d > 1 || N->free_product || with == 0 || with == N->n) return false;
+    equilibrate(N, D);
+    equilibrate_others(N, D, N->spare);
+    N->beta *= apply_scale(N, D);
+    for (int i = 0; i < N->n; i++) N->scale[i] *= D[i];
+    N->last_count = -1;
+    return true;
 }
 
 static void find_laws(mor_contact_newton* N, const mor_problem* problem)
@@ -164,7 +206,7 @@ bool mor_contact_newton_open(mor_contact_newton* N, const mor_problem* problem, 
     for (int c = 0; c < blocks; c++)
         for (int i = 0; i < d; i++) N->q[c * d + i] = problem->b[N->order[c] * d + i];
     find_scale(N);
-    apply_scale(N);
+    N->beta = apply_scale(N, N->scale);
     find_laws(N, problem);
     memset(N->r, 0, (size_t)n * sizeof *N->r);
     return true;

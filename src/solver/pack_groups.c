@@ -96,15 +96,15 @@ static void levels_of(const graph* g, int contact, int level[2])
     }
 }
 
-/* Slabs of about the same number of contacts. slab[l]: that of level l. Returns their number, 0: out of memory. */
-static int cut(const graph* g, int levels, int* slab, mor_arena* arena)
+/* Slabs of about the same number of contacts. of: levels of each contact; slab[l]: that of level l. Returns their
+ * number, 0: out of memory. */
+static int cut(const graph* g, int (*of)[2], int levels, int* slab, mor_arena* arena)
 {
     int* weight = mor_arena_zero(arena, (size_t)levels, sizeof *weight);
     if (!weight) return 0;
     for (int c = 0; c < g->contacts; c++) {
-        int l[2];
-        levels_of(g, c, l);
-        weight[l[0]]++;
+        levels_of(g, c, of[c]);
+        weight[of[c][0]]++;
     }
     int slabs = 0, since = 0, sum = 0;
     for (int l = 0; l < levels; l++) {
@@ -135,22 +135,21 @@ bool mor_pack_groups_find(mor_pack_groups* k, const mor_step_form* form, int con
     find_levels(&g, 0);
     find_levels(&g, g.queue[g.trees - 1]);
     int levels = g.level[g.queue[g.trees - 1]] + 1;
-    int* slab = mor_arena_alloc(arena, ((size_t)levels + (size_t)contacts) * sizeof *slab);
-    int slabs = slab ? cut(&g, levels, slab, arena) : 0;
+    int* slab = mor_arena_alloc(arena, (size_t)levels * sizeof *slab);
+    int(*of)[2] = mor_arena_alloc(arena, (size_t)contacts * sizeof *of);
+    int slabs = slab && of ? cut(&g, of, levels, slab, arena) : 0;
     if (slabs == 0) return false;
     if (slabs == 1) return true;
-    int* group = slab + levels; /* of each contact */
     k->inner = slabs;
     k->count = 2 * slabs - 1;
     memset(k->start, 0, sizeof k->start);
     int fill[MOR_PACK_GROUPS + 1] = { 0 };
     for (int c = 0; c < contacts; c++) {
-        int l[2];
-        levels_of(&g, c, l);
-        group[c] = slab[l[0]] == slab[l[1]] ? slab[l[0]] : slabs + slab[l[0]];
-        k->start[group[c] + 1]++;
+        const int low = slab[of[c][0]], high = slab[of[c][1]];
+        of[c][0] = low == high ? low : slabs + low; /* its group */
+        k->start[of[c][0] + 1]++;
     }
     for (int i = 0; i < k->count; i++) fill[i + 1] = k->start[i + 1] += k->start[i];
-    for (int c = 0; c < contacts; c++) k->order[fill[group[c]]++] = c;
+    for (int c = 0; c < contacts; c++) k->order[fill[of[c][0]]++] = c;
     return true;
 }

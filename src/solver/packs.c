@@ -14,8 +14,8 @@ typedef struct window {
 
 /* Which contacts of a group go together: found before there is room for the packs. */
 typedef struct plan {
-    const mor_step_form* form;
-    int* lanes; /* MOR_LANES for each pack: blocks, -1 for none */
+    const int (*trees)[2]; /* of each contact */
+    int* lanes;            /* MOR_LANES for each pack: blocks, -1 for none */
     int count;
     int* taken; /* tree_count: the last pack that acts on it */
     int number; /* of the pack under way, unlike those of other groups */
@@ -29,14 +29,28 @@ static bool of_six(const mor_step_form* f, const mor_block* b)
     return true;
 }
 
-static void fill_inverse(const mor_step_form* f, int block, int lane, mor_pack* q)
+/* The trees of a contact, the one twice if it has one; -1: it goes alone. */
+static void find_trees(const mor_step_form* f, int contact, int trees[2])
 {
-    const mor_block* b = &f->blocks[block];
-    const double* W = f->diagonal + f->diagonal_start[block];
-    for (int d = 0; d < b->dim && d < MOR_PACK_ROWS; d++) {
-        double w = W[d * (b->dim + 1)];
-        q->inverse[d][lane] = w > 0.0 ? 1.0 / w : 0.0;
+    const mor_block* b = &f->blocks[contact];
+    trees[0] = trees[1] = -1;
+    if (!of_six(f, b)) return;
+    trees[0] = f->entries[b->entry].tree;
+    trees[1] = f->entries[b->entry + b->entry_count - 1].tree;
+}
+
+/* 1/W_dd of the contacts in the lanes. */
+static void fill_inverses(const mor_step_form* f, mor_pack* q)
+{
+    const mor_four zero = { 0, 0, 0, 0 };
+    mor_four w[MOR_PACK_ROWS] = { zero, zero, zero };
+    for (int lane = 0; lane < MOR_LANES; lane++) {
+        if (q->block[lane] < 0) continue;
+        const int dim = f->blocks[q->block[lane]].dim;
+        const double* W = f->diagonal + f->diagonal_start[q->block[lane]];
+        for (int d = 0; d < dim && d < MOR_PACK_ROWS; d++) w[d][lane] = W[d * (dim + 1)];
     }
+    for (int d = 0; d < MOR_PACK_ROWS; d++) q->inverse[d] = MOR_FOUR_SELECT(w[d] > zero, 1.0 / w[d], zero);
 }
 
 /* Rows of four lanes, each in order, become vectors over the lanes. from: NULL for an empty lane. */
@@ -82,10 +96,8 @@ MOR_WIDE_VOID(static, fill_lanes, (const mor_packs* packs, int empty, mor_pack* 
 /* May this contact go into the pack under way? */
 static bool fits(const plan* k, int block)
 {
-    const mor_block* b = &k->form->blocks[block];
-    for (int e = b->entry; e < b->entry + b->entry_count; e++)
-        if (k->taken[k->form->entries[e].tree] == k->number) return false;
-    return true;
+    const int* trees = k->trees[block];
+    return k->taken[trees[0]] != k->number && k->taken[trees[1]] != k->number;
 }
 
 static int* next_lanes(plan* k)
@@ -103,12 +115,11 @@ static void take_four(plan* k, window* w)
     int i = 0;
     for (; i < w->waits && lane < MOR_LANES; i++) {
         int block = w->waiting[i];
-        const mor_block* b = &k->form->blocks[block];
         if (!fits(k, block)) {
             w->waiting[left++] = block;
             continue;
         }
-        for (int e = b->entry; e < b->entry + b->entry_count; e++) k->taken[k->form->entries[e].tree] = k->number;
+        k->taken[k->trees[block][0]] = k->taken[k->trees[block][1]] = k->number;
         lanes[lane++] = block;
     }
     memmove(w->waiting + left, w->waiting + i, (size_t)(w->waits - i) * sizeof *w->waiting);
@@ -164,8 +175,9 @@ typedef struct maker {
     mor_packs* packs;
     mor_pack_groups groups;
     const bool* idle;
-    int* lanes;    /* of each group, from MOR_LANES times its first contact on */
-    int* taken[2]; /* of groups of the two kinds, which share trees */
+    int (*trees)[2]; /* of each contact */
+    int* lanes;      /* of each group, from MOR_LANES times its first contact on */
+    int* taken[2];   /* of groups of the two kinds, which share trees */
     int count[MOR_PACK_GROUPS];
 } maker;
 
@@ -174,9 +186,8 @@ static void plan_group(void* user, int group, int worker)
 {
     (void)worker;
     maker* m = user;
-    const mor_step_form* form = m->packs->form;
     int begin = m->groups.start[group], end = m->groups.start[group + 1];
-    plan k = { .form = form,
+    plan k = { .trees = (const int(*)[2])m->trees,
                .lanes = m->lanes + (size_t)MOR_LANES * (size_t)begin,
                .taken = m->taken[group >= m->groups.inner],
                .number = begin };
@@ -184,7 +195,8 @@ static void plan_group(void* user, int group, int worker)
     windows[0].waits = windows[1].waits = 0;
     for (int i = begin; i < end; i++) {
         int c = m->groups.order[i];
-        if (!of_six(form, &form->blocks[c])) {
+        find_trees(m->packs->form, c, m->trees[c]);
+        if (m->trees[c][0] < 0) {
             next_lanes(&k)[0] = c;
             continue;
         }
@@ -197,15 +209,14 @@ static void plan_group(void* user, int group, int worker)
     m->count[group] = k.count;
 }
 
-static void fill_pack(const mor_packs* packs, const int* lanes, int empty, mor_pack* q)
+static void fill_pack(const mor_packs* packs, const int* lanes, bool alone, int empty, mor_pack* q)
 {
-    q->alone = !of_six(packs->form, &packs->form->blocks[lanes[0]]);
-    for (int d = 0; d < MOR_PACK_ROWS; d++) q->inverse[d] = (mor_four){ 0, 0, 0, 0 };
+    q->alone = alone;
     for (int lane = 0; lane < MOR_LANES; lane++) {
         q->block[lane] = lanes[lane];
         q->at[0][lane] = q->at[1][lane] = empty;
-        if (lanes[lane] >= 0) fill_inverse(packs->form, lanes[lane], lane, q);
     }
+    fill_inverses(packs->form, q);
     if (!q->alone) fill_lanes(packs, empty, q);
 }
 
@@ -217,7 +228,7 @@ static void fill_group(void* user, int group, int worker)
     const int* lanes = m->lanes + (size_t)MOR_LANES * (size_t)m->groups.start[group];
     int empty = packs->room - EMPTY * (packs->group_count - group); /* its own, so that threads do not share it */
     for (int i = packs->start[group]; i < packs->start[group + 1]; i++, lanes += MOR_LANES)
-        fill_pack(packs, lanes, empty, &packs->packs[i]);
+        fill_pack(packs, lanes, m->trees[lanes[0]][0] < 0, empty, &packs->packs[i]);
 }
 
 bool mor_packs_make(mor_packs* packs, const mor_step_form* form, int contacts, const bool* idle,
@@ -229,7 +240,9 @@ bool mor_packs_make(mor_packs* packs, const mor_step_form* form, int contacts, c
     packs->at = mor_arena_alloc(arena, (trees + 1) * sizeof *packs->at);
     m.lanes = mor_arena_alloc(arena, (size_t)MOR_LANES * ((size_t)contacts + 1) * sizeof *m.lanes);
     m.taken[0] = mor_arena_zero(arena, 2 * trees + 1, sizeof *m.taken[0]);
-    if (!packs->at || !m.lanes || !m.taken[0] || !mor_pack_groups_find(&m.groups, form, contacts, arena)) return false;
+    m.trees = mor_arena_alloc(arena, ((size_t)contacts + 1) * sizeof *m.trees);
+    if (!packs->at || !m.lanes || !m.trees || !m.taken[0] || !mor_pack_groups_find(&m.groups, form, contacts, arena))
+        return false;
     m.taken[1] = m.taken[0] + trees;
     packs->group_count = m.groups.count;
     packs->inner = m.groups.inner;

@@ -352,7 +352,8 @@ static mor_report drive(driver* d, const mor_solver* solver, const void* options
                             .trace = so->trace,
                             .cpu_time = so->cpu_time,
                             .lead = lead,
-                            .interrupt = so->interrupt };
+                            .interrupt = so->interrupt,
+                            .divisible = so->divisible };
     context.max_iter = so->max_iter > 0 ? so->max_iter : solver->max_iter;
     size_t mark = mor_arena_mark(arena);
     context.start = timed ? mor_context_clock(&context) : entered;

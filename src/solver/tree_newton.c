@@ -350,9 +350,11 @@ static mor_status iterate(tree_newton* N, const mor_tree_newton_settings* s, mor
 {
     const mor_step_form* step = N->step;
     int n = step->row_count, window = s->window < 1 ? 1 : s->window > WINDOW ? WINDOW : s->window, quiet = 0;
-    double history[WINDOW], kappa = 1.0, floor = s->floor, last = INFINITY, first = 0.0, least = INFINITY,
-                            best_error = INFINITY, previous = INFINITY, t_used = 0.0;
-    memcpy(N->p, p, (size_t)n * sizeof *N->p);
+    double history[WINDOW], best_error = INFINITY, previous = INFINITY, t_used = 0.0;
+    mor_tree_newton_course at = { .kappa = 1.0, .floor = s->floor, .last = INFINITY, .least = INFINITY };
+    const bool goes_on = s->memory && s->memory->begun;
+    if (goes_on) at = s->memory->at;
+    memcpy(N->p, goes_on ? s->memory->p : p, (size_t)n * sizeof *N->p);
     for (int it = 0;; it++) {
         velocities(N, N->p, N->u);
         double error = context->error(context, N->p, NULL);
@@ -365,16 +367,21 @@ static mor_status iterate(tree_newton* N, const mor_tree_newton_settings* s, mor
         if (best_error <= context->tol && !mor_worth_going_on(context, error, previous)) return MOR_SOLVED;
         previous = error;
         double theta = merit(N, N->p, N->u, N->F), size = sqrt(theta);
-        if (it == 0) first = mor_max(size, N->beta); /* from a guess: relative to the data, not to the guess */
-        quiet = size < 0.999 * least ? 0 : quiet + 1;
-        least = mor_min(least, size);
+        /* from a guess: relative to the data, not to the guess */
+        if (it == 0 && !goes_on) at.first = mor_max(size, N->beta);
+        quiet = size < 0.999 * at.least ? 0 : quiet + 1;
+        at.least = mor_min(at.least, size);
+        if (s->memory && it >= s->max_iter) {
+            memcpy(s->memory->p, N->p, (size_t)n * sizeof *N->p);
+            s->memory->begun = true, s->memory->at = at;
+        }
         if (!(size > 0.0) || it >= s->max_iter || (s->give_up > 0 && quiet >= s->give_up)) return MOR_NOT_CONVERGED;
         if (mor_out_of_time(context)) return MOR_TIME_LIMIT;
         history[it % window] = theta;
-        double alpha = mor_max(floor, kappa * s->sigma * size / first);
+        double alpha = mor_max(at.floor, at.kappa * s->sigma * size / at.first);
         /* no progress at the floor: rounding, amplified by 1/alpha, keeps pace with the steps */
-        if (alpha <= floor && size > 0.3 * last && floor < 1e-5) alpha = floor *= 4.0;
-        last = size;
+        if (alpha <= at.floor && size > 0.3 * at.last && at.floor < 1e-5) alpha = at.floor *= 4.0;
+        at.last = size;
         int attempt = 0;
         while (!direction(N, alpha) && ++attempt < 6) alpha = mor_max(1e-10, 100.0 * alpha);
         if (attempt == 6) return MOR_NOT_CONVERGED;
@@ -395,8 +402,8 @@ static mor_status iterate(tree_newton* N, const mor_tree_newton_settings* s, mor
         for (int i = 0; i < n; i++) N->p[i] += t_used * N->dp[i];
         ++*iterations;
         if (s->adapt) {
-            if (t_used == 1.0) kappa *= 0.5;
-            else if (t_used < 0.25) kappa = mor_min(1.0, 10.0 * kappa);
+            if (t_used == 1.0) at.kappa *= 0.5;
+            else if (t_used < 0.25) at.kappa = mor_min(1.0, 10.0 * at.kappa);
         }
     }
 }

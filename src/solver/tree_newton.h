@@ -6,10 +6,24 @@
 #include "moreau/solver.h"
 #include "solver/tree_matrix.h"
 
+/* How far a run has come: the factor and the least value of the regularisation, |F| at the start, of the last step and
+ * the least so far. */
+typedef struct mor_tree_newton_course {
+    double kappa, floor, first, last, least;
+} mor_tree_newton_course;
+
+/* Where a run that has used its iterations can go on: at its last iterate, which is seldom its best answer. */
+typedef struct mor_tree_newton_memory {
+    double* p;  /* rows */
+    bool begun; /* p and `at` are written */
+    mor_tree_newton_course at;
+} mor_tree_newton_memory;
+
 typedef struct mor_tree_newton_settings {
     double sigma, floor; /* regularisation: max(floor, kappa sigma |F|/|F_0|) */
     bool adapt;          /* kappa */
     int window, max_iter, give_up;
+    mor_tree_newton_memory* memory; /* NULL, or written at the end; goes on there if begun, whatever start is given */
 } mor_tree_newton_settings;
 
 /* For methods that converge fast, once the error is within the tolerance: is another iteration worth its time? Only on

@@ -115,7 +115,7 @@ static void copy_joint(const mor_joint* from, mor_joint* to)
     to->held = false;
     memcpy(to->memory, from->memory, sizeof to->memory);
     memcpy(to->correction, from->correction, sizeof to->correction);
-    memcpy(to->before, from->before, sizeof to->before);
+    memcpy(to->differences, from->differences, sizeof to->differences);
 }
 
 /* Bodies, trees and joints as they are, after a change of the world or in another one. */
@@ -239,7 +239,8 @@ void mor_step_give_motion(mor_world* w, const mor_step* k)
 {
     for (int i = 0; i < w->body_count; i++)
         if (w->bodies[i].kind != MOR_FIXED || w->bodies[i].robot) copy_motion(&k->w->bodies[i], &w->bodies[i]);
-    for (int i = 0; i < w->robot_count; i++) mor_robot_copy_motion(k->robots[i], w->robots[i]);
+    const bool hand = k == w->own; /* which lives as long as the world */
+    for (int i = 0; i < w->robot_count; i++) mor_robot_give_motion(k->robots[i], w->robots[i], hand);
 }
 
 void mor_step_give(mor_world* w, mor_step* k)

@@ -91,7 +91,7 @@ bool mor_hold_joints(mor_step* k, void (*solve)(mor_step* step, int island))
         if (below && !island->stuck && !try_to_hold(k, i, solve)) return false;
         if (island->report.status != MOR_SOLVED || !(largest_error(k, island, &rests) <= tolerance) || !rests) continue;
         for (int r = 0; r < island->row_block_count; r++)
-            if (island->rows[r]->joint >= 0) joints[island->rows[r]->joint].before[0][0] = MOR_JOINT_STUCK;
+            if (island->rows[r]->joint >= 0) joints[island->rows[r]->joint].differences[0][0] = MOR_JOINT_STUCK;
     }
     return true;
 }

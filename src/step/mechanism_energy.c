@@ -47,8 +47,12 @@
 #define FITTING 1e-7   /* m/s: velocities of the start that fit the joints */
 #define FASTER 1.05    /* next to rest little energy is much speed */
 
+typedef struct energies {
+    double kinetic, potential;
+} energies;
+
 typedef struct motion {
-    double mass, kinetic, potential;
+    double mass;
     mor_vec3 P, L, x; /* momentum, angular momentum about the origin, mass times position */
 } motion;
 
@@ -61,33 +65,43 @@ static mor_mat3 world_inertia(const mor_world* w, const mor_body* b)
 static void add_body(const mor_world* w, const mor_body* b, motion* m)
 {
     m->mass += b->mass.mass;
-    m->potential -= b->mass.mass * mor_dot(w->gravity, b->x);
     m->P = mor_madd(m->P, b->mass.mass, b->v);
     m->x = mor_madd(m->x, b->mass.mass, b->x);
     mor_vec3 spin = w->dimension == 3 ? b->L : mor_v3(0, 0, b->mass.inertia.m[2][2] * b->w.z);
     m->L = mor_add(m->L, mor_add(spin, mor_scale(b->mass.mass, mor_cross(b->x, b->v))));
 }
 
-static void add_tree(const mor_world* w, int tree, motion* m)
-{
-    const mor_tree* t = &w->trees[tree];
-    if (t->body >= 0) {
-        const mor_body* b = &w->bodies[t->body];
-        double turning = w->dimension == 3 ? mor_dot(b->w, b->L) : b->mass.inertia.m[2][2] * b->w.z * b->w.z;
-        add_body(w, b, m);
-        m->kinetic += 0.5 * (b->mass.mass * mor_dot(b->v, b->v) + turning);
-    } else if (t->robot) {
-        m->kinetic += mor_robot_kinetic_energy(t->robot->model, t->robot->work);
-        for (int l = 0; l < mor_robot_link_count(t->robot->model); l++)
-            if (t->robot->bodies[l] >= 0) add_body(w, &w->bodies[t->robot->bodies[l]], m);
-    }
-}
-
 static motion motion_of(const mor_world* w, const mor_island* island)
 {
     motion m = { 0 };
-    for (int t = 0; t < island->system.tree_count; t++) add_tree(w, island->tree_of[t], &m);
+    for (int i = 0; i < island->system.tree_count; i++) {
+        const mor_tree* t = &w->trees[island->tree_of[i]];
+        if (t->body >= 0) add_body(w, &w->bodies[t->body], &m);
+        for (int l = 0; t->robot && l < mor_robot_link_count(t->robot->model); l++)
+            if (t->robot->bodies[l] >= 0) add_body(w, &w->bodies[t->robot->bodies[l]], &m);
+    }
     return m;
+}
+
+static double height_energy(const mor_world* w, const mor_body* b) { return b->mass.mass * mor_dot(w->gravity, b->x); }
+
+static energies energies_of(const mor_world* w, const mor_island* island)
+{
+    energies e = { 0 };
+    for (int i = 0; i < island->system.tree_count; i++) {
+        const mor_tree* t = &w->trees[island->tree_of[i]];
+        if (t->body >= 0) {
+            const mor_body* b = &w->bodies[t->body];
+            double turning = w->dimension == 3 ? mor_dot(b->w, b->L) : b->mass.inertia.m[2][2] * b->w.z * b->w.z;
+            e.potential -= height_energy(w, b);
+            e.kinetic += 0.5 * (b->mass.mass * mor_dot(b->v, b->v) + turning);
+        } else if (t->robot) {
+            e.kinetic += mor_robot_kinetic_energy(t->robot->model, t->robot->work);
+            for (int l = 0; l < mor_robot_link_count(t->robot->model); l++)
+                if (t->robot->bodies[l] >= 0) e.potential -= height_energy(w, &w->bodies[t->robot->bodies[l]]);
+        }
+    }
+    return e;
 }
 
 /* ------------------------------------------------------------------------------- which islands */
@@ -286,18 +300,18 @@ static double scale_for(double excess, double inner)
 
 void mor_island_energy(const mor_world* w, const mor_island* island, double* kinetic, double* potential)
 {
-    motion m = motion_of(w, island);
-    *kinetic = m.kinetic;
-    *potential = m.potential;
+    const energies e = energies_of(w, island);
+    *kinetic = e.kinetic;
+    *potential = e.potential;
 }
 
 void mor_mechanisms_begin(const mor_step* k)
 {
     for (int i = 0; k->w->joints.count && i < k->island_count; i++) {
         if (!has_equations(&k->islands[i])) continue;
-        motion m = motion_of(k->w, &k->islands[i]);
-        k->islands[i].energy = m.kinetic + m.potential;
-        k->islands[i].kinetic = m.kinetic;
+        const energies e = energies_of(k->w, &k->islands[i]);
+        k->islands[i].energy = e.kinetic + e.potential;
+        k->islands[i].kinetic = e.kinetic;
         for (int t = 0; t < k->islands[i].system.tree_count; t++) k->w->trees[k->islands[i].tree_of[t]].lifted = 0.0;
     }
 }
@@ -333,7 +347,7 @@ static void put_back(const mor_world* world, mor_step* k, const mor_island* isla
             mor_robot_update(t->robot->model, t->robot->work, &t->robot->base, t->robot->s, t->robot->nu);
         }
     }
-    const double down = motion_of(w, island).potential - potential;
+    const double down = energies_of(w, island).potential - potential;
     if (down < 0.0 && k->projection_work > 0.0) k->projection_work = mor_max(0.0, k->projection_work + down);
 }
 
@@ -343,16 +357,16 @@ static void put_back(const mor_world* world, mor_step* k, const mor_island* isla
 static bool take_out(mor_step* k, const mor_island* island, bool held, double left)
 {
     for (int round = 0; round < 2; round++) {
+        const double kinetic = energies_of(k->w, island).kinetic, excess = kinetic - left;
         const motion now = motion_of(k->w, island);
-        const double excess = now.kinetic - left;
         mor_vec3 V = mor_v3(0, 0, 0), W = V, centre = V;
         double rigid = held ? 0.0 : rigid_motion(k->w, island, &now, &V, &W, &centre);
-        if (round && !(excess > SLIGHT * now.kinetic)) return true;
-        if (!held && excess > now.kinetic - rigid) {
+        if (round && !(excess > SLIGHT * kinetic)) return true;
+        if (!held && excess > kinetic - rigid) {
             W = mor_v3(0, 0, 0);
             rigid = 0.5 * now.mass * mor_dot(V, V);
         }
-        const double inner = now.kinetic - rigid;
+        const double inner = kinetic - rigid;
         if (!(inner > 0.0)) return true;
         if (!slow_down(k, island, 1.0 - scale_for(excess, inner), V, W, centre)) return false;
     }
@@ -367,7 +381,7 @@ mor_code mor_mechanisms_lose_energy(const mor_world* world, mor_step* k)
     for (int i = 0; i < k->rough; i++) {
         const mor_island* island = &k->islands[i];
         if (!has_equations(island)) continue;
-        motion after = motion_of(k->w, island);
+        const energies after = energies_of(k->w, island);
         double lifted = lifted_by_joints(k->w, island), may = island->energy + mor_min(0.0, lifted);
         if (!island->wide) may += mor_max(0.0, k->projection_work - mor_max(0.0, lifted));
         double excess = after.kinetic + after.potential - may;

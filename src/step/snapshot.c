@@ -37,7 +37,7 @@ static size_t robot_numbers(const mor_robot* r)
     return 7 + n + N + n + 3 * n;
 }
 
-enum { JOINT_NUMBERS = 29 };
+enum { JOINT_NUMBERS = 17 + 6 * MOR_JOINT_ORDERS };
 
 static size_t mechanism_bytes(const mor_world* w)
 {
@@ -76,7 +76,7 @@ static void carry_mechanisms(const mor_world* w, unsigned char* at, bool store)
         at = carry(at, &joints[i].coordinate, 1, store);
         at = carry(at, joints[i].memory, 10, store);
         at = carry(at, joints[i].correction, 6, store);
-        at = carry(at, joints[i].before[0], 12, store);
+        at = carry(at, joints[i].differences[0], 6 * MOR_JOINT_ORDERS, store);
     }
     size_t control = (size_t)mor_control_numbers(w);
     if (control == 0) return;

@@ -39,7 +39,8 @@ typedef struct solve_user {
     mor_island* island;
     const mor_solver* solver;
     const void* options;
-    bool whole; /* the step is timed as a whole */
+    bool whole;     /* the step is timed as a whole */
+    bool divisible; /* it may be taken in parts */
 } solve_user;
 
 /* The velocity error that counts as failure [m/s]. */
@@ -58,6 +59,7 @@ static mor_report run_solver(mor_solve_stage* stage, const mor_problem* problem,
     o.max_iter = own->max_iter;
     o.time_limit = own->time_limit;
     o.interrupt = u->world->interrupt;
+    o.divisible = u->divisible;
     o.warm = warm;
     o.trace = u->island->trace;
     mor_report report = u->whole ? mor_solve_untimed(u->solver, u->options, problem, &o, z, stage->arena)
@@ -70,13 +72,13 @@ static void solve_with(const mor_step* k, mor_island* island, const mor_solver* 
                        mor_arena* arena, struct mor_workers* workers)
 {
     const mor_world* w = k->w;
-    solve_user user = { w, island, solver, options, k->whole };
+    solve_user user = { w, island, solver, options, k->whole, k->may_part };
     const mor_system* s = &island->system;
     /* one factor for this solve and for the rounds of stabilise.c: it stays in the arena */
     if (!island->equations && w->options.stabilisation == MOR_STABILISE_IMPULSE && s->contact_count == 0 &&
         w->formulation->produces & (MOR_STEP_PYRAMID | MOR_STEP_CONE)) {
         mor_step_form form = mor_system_form(s);
-        if (mor_equations_only(&form)) island->equations = mor_equations_factor(&form, arena);
+        if (mor_equations_only(&form)) island->equations = mor_equations_factor(&form, island->free_bodies, arena);
         if (island->equations && strcmp(solver->name, "auto") == 0) /* it would take the answer as it is */
             mor_equations_accept(island->equations, mor_min(EXACT, w->solver_options.tol));
     }
@@ -335,7 +337,6 @@ static mor_code assemble_again(mor_step* k)
 
 mor_code mor_do_solve(const mor_world* world, mor_step* k, mor_error* error)
 {
-    (void)world;
     k->relinearised = false;
     mor_code code = solve_islands(k);
     for (int pass = 0; !code && k->status == MOR_SOLVED && mor_control_revise(k, pass); pass++)
@@ -343,7 +344,8 @@ mor_code mor_do_solve(const mor_world* world, mor_step* k, mor_error* error)
     if (!code) code = mor_relinearise(k, assemble_again, error);
     while (!code && k->status == MOR_SOLVED && mor_support_revise(k)) code = assemble_again(k);
     mor_support_forget(k);
-    while (!code && find_struck(k)) code = assemble_again(k);
+    while (!code && (k->status == MOR_SOLVED || world->options.on_failure == MOR_WARN) && find_struck(k))
+        code = assemble_again(k);
     if (code) return code;
     store_impulses(k);
     judge_answers(k);

@@ -212,6 +212,19 @@ static double add_violation(mor_world* w, mor_island* island)
     return largest;
 }
 
+/* The differences with the correction of the last step. */
+static void note_correction(mor_joint* j)
+{
+    mor_two now[3] = { MOR_TWO_AT(j->correction), MOR_TWO_AT(j->correction + 2), MOR_TWO_AT(j->correction + 4) };
+    for (int order = 0; order < MOR_JOINT_ORDERS; order++)
+        for (int k = 0; k < 3; k++) {
+            double* at = j->differences[order] + 2 * k;
+            const mor_two before = MOR_TWO_AT(at);
+            MOR_TWO_TO(at) = now[k];
+            now[k] -= before;
+        }
+}
+
 /* Begins the sums of an island's joints with what is in the rows already; or takes that out of the rows. */
 static void begin_corrections(mor_world* w, const mor_island* island, bool without)
 {
@@ -221,10 +234,7 @@ static void begin_corrections(mor_world* w, const mor_island* island, bool witho
         const mor_row_block* b = island->rows[r];
         if (b->joint < 0) continue;
         mor_joint* j = &joints[b->joint];
-        if (!without) {
-            memcpy(j->before[1], j->before[0], sizeof j->before[1]);
-            memcpy(j->before[0], j->correction, sizeof j->before[0]);
-        }
+        if (!without) { note_correction(j); }
         memset(j->correction, 0, sizeof j->correction);
         for (int k = 0; k < b->dim; k++) {
             if (without) bias[island->system.blocks[island->system.contact_count + r].row + k] -= b->predicted[k];
@@ -275,7 +285,8 @@ static bool begin_mover(const mor_step* k, const mor_island* island, mover* m)
     for (int i = 0; i < s->dof; i++) m->fastest = mor_max(m->fastest, fabs(island->answer.nu[i]));
     double off = rows_off(m, island);
     if (!(off <= ROUNDING * m->fastest || off <= w->solver_options.tol)) return false;
-    m->equations = island->equations ? island->equations : mor_equations_factor(&m->form, k->arena);
+    m->equations =
+        island->equations ? island->equations : mor_equations_factor(&m->form, island->free_bodies, k->arena);
     return m->equations != NULL;
 }
 

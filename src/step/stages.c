@@ -13,6 +13,7 @@
 #include "control/control.h"
 #include "formulation/assemble.h"
 #include "formulation/immovable.h"
+#include "formulation/rows.h"
 #include "step/close_joints.h"
 #include "step/draft.h"
 #include "step/projection_energy.h"
@@ -172,11 +173,12 @@ static mor_code refused(mor_world* w, mor_error* error)
     return code;
 }
 
-/* Are there kinematic bodies? Looked for after changes of the world. */
-static void look_for_kinematic(mor_world* w)
+/* Are there kinematic bodies, and small ones on joints? Looked for after changes of the world. */
+static void look_at_bodies(mor_world* w)
 {
     if (w->kinds_seen == w->revision + 1) return;
     w->kinds_seen = w->revision + 1;
+    w->smallest_jointed = mor_joint_smallest(w);
     w->kinematic = false;
     for (int i = 0; i < w->alive_count; i++)
         w->kinematic = w->kinematic || w->bodies[w->order[i]].kind == MOR_KINEMATIC;
@@ -191,7 +193,7 @@ mor_code mor_do_user(mor_world* w, mor_step* k, mor_error* error)
     if (!code && w->step == 0 && mor_settles(w)) code = settle(w, k, error);
     if (code) return code;
     if (!w->on_user) {
-        look_for_kinematic(w);
+        look_at_bodies(w);
         return mor_step_take(w, k);
     }
     if (!keep_applied(w, k)) return MOR_SYSTEM;
@@ -199,7 +201,7 @@ mor_code mor_do_user(mor_world* w, mor_step* k, mor_error* error)
     w->refusal[0] = '\0';
     w->on_user(w->on_user_data, w);
     code = refused(w, error);
-    look_for_kinematic(w);
+    look_at_bodies(w);
     if (!code) code = mor_step_take(w, k);
     put_back_applied(w, k);
     w->forced = forced;

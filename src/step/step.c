@@ -458,9 +458,9 @@ mor_code mor_world_step(mor_world* w, mor_step_report* report, mor_error* error)
     const bool parts = w->options.on_failure == MOR_RETRY || w->options.on_failure == MOR_PARTS;
     k->may_part = parts && !w->adaptive.on;
     mor_code code = attempt(w, k, error);
-    const bool answered = k->lifts;
+    const bool divided = code == MOR_STOPPED && k->may_part;
     if (code == MOR_STOPPED && parts && !mor_world_interrupted(w)) code = attempt_in_parts(w, k, error);
-    if (code == MOR_STOPPED && answered && !mor_world_interrupted(w)) { /* better than none */
+    if (code == MOR_STOPPED && divided && !mor_world_interrupted(w)) { /* whole, by all means and as it comes */
         k->may_part = false;
         code = attempt(w, k, error);
     }

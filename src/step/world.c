@@ -1,6 +1,7 @@
 /* Making a world: methods and their options, stages, small accessors. */
 #include "control/control.h"
 #include "step/draft.h"
+#include "step/steady.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -398,7 +399,10 @@ void mor_world_on_user(mor_world* w, mor_user_stage function, void* user)
 {
     w->on_user = function;
     w->on_user_data = user;
+    w->steady = false;
 }
+
+void mor_world_user_is_steady(mor_world* w) { w->steady = true; }
 
 void mor_world_on_collide(mor_world* w, mor_collide_stage function, void* user)
 {

@@ -24,6 +24,7 @@ class Derivative(NamedTuple):
     distance: float         # to the nearest change [m/s]
     residual: float         # velocity error of the step [m/s]
     smoothed: float         # of a smoothed step: how far its velocities are from those of the step
+    forces_held: bool       # forces that may follow the state (at, frame: body, MJCF, a function) are taken as constant
 
     @property
     def state(self) -> np.ndarray:

@@ -47,11 +47,11 @@ static PyObject* answer_of(const mor_derivative* d)
 {
     PyObject* matrix = array_copy(d->matrix, d->rows, d->columns);
     if (!matrix) return NULL;
-    return Py_BuildValue("{sNsNsssNsNsisisisisdsdsd}", "matrix", matrix, "differentiable",
+    return Py_BuildValue("{sNsNsssNsNsisisisisdsdsdsN}", "matrix", matrix, "differentiable",
                          PyBool_FromLong(d->differentiable), "why", d->why, "unique", PyBool_FromLong(d->unique),
                          "differences", PyBool_FromLong(d->differences), "open", d->open, "sticking", d->sticking,
                          "sliding", d->sliding, "weak", d->weak, "distance", d->distance, "residual", d->residual,
-                         "smoothed", d->smoothed);
+                         "smoothed", d->smoothed, "forces_held", PyBool_FromLong(d->forces_held));
 }
 
 /* _derivative(inputs, steps, side, smooth) */

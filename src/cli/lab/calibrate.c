@@ -139,6 +139,9 @@ static void print_split(const mor_calibration* c, int split)
                    r->ratio_high, r->ratio_low <= 1.0 && r->ratio_high >= 1.0 ? ", indistinguishable" : "");
         print_parameters(c, m, r);
         printf("  %d evaluations, %.3g s CPU%s\n", r->evaluations, r->time_s, r->failures ? ", some runs failed" : "");
+        if (r->used_up)
+            printf("  the search had used up its evaluations before it ended: better values may lie outside the "
+                   "intervals; give more `evaluations`\n");
     }
 }
 

@@ -42,9 +42,11 @@ static int write_all(const mor_collisions* c, const mor_cli_collisions* a)
     for (int k = 0; k < 2; k++) {
         const char* path = k ? a->csv : a->out;
         FILE* out = path ? mor_output_open(path, &error) : NULL;
+        bool whole = true;
         if (out && k) mor_collisions_write_csv(c, out);
-        else if (out) mor_collisions_write_markdown(c, a->command, out);
-        if (path && (!out || mor_output_close(out, path, true, &error))) return mor_cli_fail(&error);
+        else if (out) whole = mor_collisions_write_markdown(c, a->command, out);
+        if (path && (!out || mor_output_close(out, path, whole, &error))) return mor_cli_fail(&error);
+        if (!whole) return mor_fail(&error, MOR_SYSTEM, "%s: out of memory", path), mor_cli_fail(&error);
     }
     if (a->json) mor_collisions_write_json(c, stdout);
     else if (!a->quiet) mor_collisions_print(c, stdout);
@@ -72,6 +74,8 @@ int mor_cli_compare_collisions(const mor_cli_collisions* a)
     mor_code code = MOR_OK;
     for (int i = 0; i < a->problem_count && !code && !a->stop(); i++)
         code = mor_collisions_add(&c, mor_cli_scene_path(a->problems[i], path, sizeof path), &error);
+    if (!code && c.scene_count == 0 && !a->stop())
+        code = mor_fail(&error, MOR_BAD_INPUT, "%s: no scenes in it (files that end with .yaml)", a->problems[0]);
     int status = code ? mor_cli_fail(&error) : write_all(&c, a);
     mor_collisions_free(&c);
     if (!a->stop()) return status;

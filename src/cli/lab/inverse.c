@@ -106,6 +106,13 @@ static void write_csv(const mor_inversion* x, const mor_world* w, FILE* out)
     fputc('\n', out);
 }
 
+/* Are velocities of joints corrected after a step? */
+static bool corrected(const mor_world* w)
+{
+    const char* how = mor_world_method(w, "stabilisation");
+    return mor_world_joint_count(w) > 0 && (strcmp(how, "impulse") == 0 || strcmp(how, "projection") == 0);
+}
+
 static void write_json(const arguments* a, const mor_inversion* x, const mor_observed* m, const mor_world* w)
 {
     mor_json j = mor_json_begin(stdout);
@@ -123,6 +130,7 @@ static void write_json(const arguments* a, const mor_inversion* x, const mor_obs
     mor_json_text(&j, "largest_of", label);
     mor_json_integer(&j, "steps_not_unique", x->shared);
     mor_json_integer(&j, "impacts", x->bounces);
+    mor_json_bool(&j, "joints_corrected", corrected(w));
     mor_json_number(&j, "left", x->left);
     if (a->request.check) {
         mor_json_number(&j, "forward_difference", x->forward);
@@ -198,6 +206,10 @@ static void print_report(const arguments* a, const mor_inversion* x, const mor_o
                 "not\n",
                 x->shared, x->steps);
         if (x->bounces) printf("  %d impacts with restitution: impulses within the cone that fit best\n", x->bounces);
+        if (corrected(w))
+            printf("  velocities of joints are corrected after each step (method.stabilisation: %s): in a motion that "
+                   "was\n  simulated so, this shows as forces; in one of baumgarte or none it does not\n",
+                   mor_world_method(w, "stabilisation"));
         if (a->request.check)
             printf("  forward again: velocities differ by at most %.3g, %d steps not solved\n", x->forward,
                    x->unsolved);
@@ -207,6 +219,26 @@ static void print_report(const arguments* a, const mor_inversion* x, const mor_o
 }
 
 /* -------------------------------------------------------------------------------------- the command */
+
+/* What is left unexplained, in weights: far more than one says that units or axes are wrong; and what is left of noise
+ * or of samples that are missing goes into fitted values, by more than their standard errors know. */
+static void look_at_rest(const arguments* a, const mor_inversion* x, const mor_world* w)
+{
+    const double much = 5.0, some = 0.01;
+    double weight = 0.0;
+    for (int k = 0; k < x->steps; k++) weight += mor_norm(mor_world_gravity(w)) * x->h[k] / x->steps;
+    if (a->quiet || !(weight > 0.0) || x->rms_change <= some * weight) return;
+    if (x->rms_change > much * weight)
+        fprintf(stderr,
+                "moreau inverse: note: %s: what is left unexplained is %.0f times the weight: are units, axes and the "
+                "order of columns right?\n",
+                a->motion, x->rms_change / weight);
+    else if (a->fit_count)
+        fprintf(stderr,
+                "moreau inverse: note: %s: %.0f %% of the weight is left unexplained, and goes into the fitted values "
+                "too: they may be further off than their standard errors; `moreau calibrate` compares whole paths\n",
+                a->motion, 100.0 * x->rms_change / weight);
+}
 
 /* Times in milliseconds make steps of seconds. */
 static void look_at_times(const arguments* a, const mor_observed* m, double step)
@@ -244,6 +276,7 @@ static int work(arguments* a, const mor_observed* m, const mor_world* w)
     }
     if (!status && a->json) write_json(a, &x, m, w);
     else if (!status) print_report(a, &x, m, w);
+    if (!status) look_at_rest(a, &x, w);
     mor_inversion_free(&x);
     return status;
 }

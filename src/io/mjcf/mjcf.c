@@ -12,9 +12,9 @@
 #include "io/mjcf/mjcf.h"
 #include "io/text/text_file.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { INCLUDES_MAX = 200 };
 
@@ -36,9 +36,8 @@ static mor_code expand(mor_mjcf* m, mor_xml* e, int depth, int* files)
         if (depth >= 16 || ++*files > INCLUDES_MAX)
             return mor_xml_fail(c, m->error, "too many includes, or a file that includes itself");
         const char* path = mor_xml_path(m->arena, c->file, name);
-        FILE* there = path ? fopen(path, "rb") : NULL;
-        if (there) fclose(there);
-        else path = mor_xml_path(m->arena, m->path, name); /* MuJoCo: relative to the main file */
+        if (path && access(path, R_OK) != 0)
+            path = mor_xml_path(m->arena, m->path, name); /* MuJoCo: relative to the main file */
         if (!path) return mor_fail(m->error, MOR_SYSTEM, "out of memory");
         mor_error inner = { 0 };
         mor_xml* root = mor_xml_read(m->arena, path, &inner);
@@ -343,10 +342,8 @@ void mor_mjcf_destroy(mor_mjcf* m)
 bool mor_xml_begins(const char* path, const char* name)
 {
     char text[4096];
-    FILE* f = fopen(path, "rb");
-    size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
-    if (f) fclose(f);
-    text[n] = '\0';
+    long n = mor_file_head(path, text, sizeof text - 1);
+    text[n > 0 ? n : 0] = '\0';
     for (const char* s = strchr(text, '<'); s;
          s = strchr(s + 1, '<')) { /* the first element: URDF files may hold one */
         if (strncmp(s, "<!--", 4) == 0) {

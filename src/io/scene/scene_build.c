@@ -1,6 +1,7 @@
 /* A scene to a world, through the public functions of world.h; and the scene's forces during the
  * run. */
 #include "io/scene/scene_def.h"
+#include "step/steady.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -188,6 +189,16 @@ static mor_code add_body(const mor_scene* scene, mor_world* world, const mor_sce
 
 static void on_user(void* scene, mor_world* world) { mor_scene_apply_forces(scene, world); }
 
+/* Does no force of the scene depend on the state? */
+static bool are_steady(const mor_scene* scene)
+{
+    for (int i = 0; i < scene->mjcf_count; i++)
+        if (mor_mjcf_pushes(scene->mjcfs[i].mjcf)) return false;
+    for (int i = 0; i < scene->force_count; i++)
+        if (scene->forces[i].has_point || scene->forces[i].body_frame) return false;
+    return true;
+}
+
 static mor_code populate(const mor_scene* scene, mor_world* world, mor_arena* scratch, mor_error* error)
 {
     int most = 0;
@@ -214,6 +225,7 @@ static mor_code populate(const mor_scene* scene, mor_world* world, mor_arena* sc
     bool pushed = scene->force_count > 0;
     for (int i = 0; i < scene->mjcf_count; i++) pushed = pushed || mor_mjcf_pushes(scene->mjcfs[i].mjcf);
     if (code == MOR_OK && pushed) mor_world_on_user(world, on_user, (void*)scene);
+    if (are_steady(scene)) mor_world_user_is_steady(world);
     return code;
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { PICTURE_MAX = 64 << 20, PIXELS_MAX = 1 << 26 };                          /* bytes and pixels of a texture */
 enum { PICTURES_MAX = 64, PICTURE_SHOWN = 8 << 20, PICTURES_SHOWN = 32 << 20 }; /* pictures of a page, their bytes */
@@ -50,12 +51,7 @@ static bool picture_color(const char* path, double color[4])
     return ok;
 }
 
-static bool readable(const char* path)
-{
-    FILE* f = fopen(path, "rb");
-    if (f) fclose(f);
-    return f != NULL;
-}
+static bool readable(const char* path) { return access(path, R_OK) == 0; }
 
 bool mor_visual_find_picture(const char* mesh, const char* texture, char path[4800])
 {

@@ -10,7 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PATIENCE_S = 10 };                              /* how long a pipe may be silent */
+#define PATIENCE_S 10 /* how long a pipe may be silent */
+#define WORD(number) #number
+#define SECONDS(number) WORD(number)
+
 static const size_t most_of_streams = (size_t)1 << 30; /* bytes from pipes and devices, which need not end */
 
 /* Some bytes; 0 at the end, -1 with errno. */
@@ -67,6 +70,24 @@ static int open_file(const char* path, bool* pipe, size_t* most)
     return -1;
 }
 
+FILE* mor_file_stream(const char* path)
+{
+    bool pipe;
+    size_t most = most_of_streams;
+    int descriptor = open_file(path, &pipe, &most);
+    if (descriptor < 0) return NULL;
+    FILE* file = !pipe || fcntl(descriptor, F_SETFL, 0) == 0 ? fdopen(descriptor, "r") : NULL;
+    int reason = errno;
+    if (!file) close(descriptor);
+    errno = reason;
+    return file;
+}
+
+const char* mor_file_reason(int reason)
+{
+    return reason == ETIMEDOUT ? "a pipe, and nothing came from it for " SECONDS(PATIENCE_S) " s" : strerror(reason);
+}
+
 mor_code mor_text_read(const char* path, size_t most, char** text, size_t* length, mor_error* error)
 {
     *text = NULL;
@@ -79,8 +100,7 @@ mor_code mor_text_read(const char* path, size_t most, char** text, size_t* lengt
         close(descriptor);
     }
     mor_code code = MOR_OK;
-    if (pipe && reason == ETIMEDOUT)
-        code = mor_fail(error, MOR_BAD_INPUT, "%s: a pipe, and nothing came from it for %d s", path, PATIENCE_S);
+    if (pipe && reason == ETIMEDOUT) code = mor_fail(error, MOR_BAD_INPUT, "%s: %s", path, mor_file_reason(reason));
     else if (reason == ENOMEM) code = mor_fail(error, MOR_SYSTEM, "%s: out of memory", path);
     else if (reason)
         code = mor_fail(error, mor_file_fault(reason), "%s: cannot be %s: %s", path, opened ? "read" : "opened",
