@@ -13,6 +13,9 @@
  * where T is the rest of the step, v_t the slip of the two bodies at x and the second term what turning adds to it.
  * Round shapes bend away from their plane: their distance from y is added to the gap.
  *
+ * On a ball every point has a normal of its own, through the centre: with that of the plane a smooth ball would be
+ * turned by a corner that comes up beside the first contact.
+ *
  * Cost: one test of a point against a shape per corner that is near the plane. */
 #include "base/elementary.h"
 #include "collision/pair_table.h"
@@ -56,25 +59,44 @@ static double beside(const landing* k, int side, mor_vec3 x, double gap)
     return other->kind == MOR_POLYHEDRON ? 0.0 : mor_max(points[0].gap, 0.0);
 }
 
+/* A ball of the body on `side` in front of the other shape: its point x that comes nearest, normal and gap there;
+ * HUGE_VAL: it does not reach another ball before the step ends. */
+static void meet(const landing* k, int side, mor_vec3 centre, double radius, mor_vec3* x, mor_vec3* n, double* gap)
+{
+    const mor_geometry* other = side ? k->s->a : k->s->b;
+    *n = k->d.normal;
+    if (other->kind == MOR_SPHERE) {
+        const mor_pose pose = mor_flight_at(&k->s->flight[!side], k->t);
+        const mor_vec3 apart = mor_sub(side ? centre : pose.position, side ? pose.position : centre);
+        *n = mor_normalize(apart, *n);
+        *gap = mor_norm(apart) - radius - other->size[0];
+        if (!(*gap < mor_sweep_rate(k->s) * (k->s->h - k->t))) *gap = HUGE_VAL;
+    }
+    *x = mor_madd(centre, side ? -radius : radius, *n);
+    if (other->kind != MOR_SPHERE) *gap = gap_of(k, side, *x);
+}
+
 static int add_corners(const landing* k, int side, mor_point* points, int count)
 {
     const mor_geometry* g = side ? k->s->b : k->s->a;
     const mor_flight* f = &k->s->flight[side];
+    const bool on_ball = (side ? k->s->a : k->s->b)->kind == MOR_SPHERE;
     if (f->still) return count;
     const double radius = g->kind == MOR_CAPSULE ? g->size[0] : 0.0;
     const mor_pose pose = mor_flight_at(f, k->t);
     const double way = mor_sweep_rate(k->s) * (k->s->h - k->t);
     for (int v = 0; v < mor_corner_count(g) && count < MOR_MAX_POINTS; v++) {
-        mor_vec3 x = mor_madd(mor_pose_point(&pose, mor_corner_at(g, v)), side ? -radius : radius, k->d.normal);
-        double gap = gap_of(k, side, x);
+        mor_vec3 x, n;
+        double gap = HUGE_VAL;
+        meet(k, side, mor_pose_point(&pose, mor_corner_at(g, v)), radius, &x, &n, &gap);
         bool known = !(gap < way);
         for (int i = 0; i < count && !known; i++)
             known = mor_norm(mor_sub(side ? points[i].on_b : points[i].on_a, x)) < SAME_POINT * k->size;
         if (known) continue;
-        gap += beside(k, side, x, gap);
+        if (!on_ball) gap += beside(k, side, x, gap);
         if (!(gap < way)) continue;
-        points[count++] = side ? mor_point_on_b(x, k->d.normal, gap, mor_feature(MOR_VERTEX_OF_B, 0x7fff, v))
-                               : mor_point_on_a(x, k->d.normal, gap, mor_feature(MOR_VERTEX_OF_A, v, 0x7fff));
+        points[count++] = side ? mor_point_on_b(x, n, gap, mor_feature(MOR_VERTEX_OF_B, 0x7fff, v))
+                               : mor_point_on_a(x, n, gap, mor_feature(MOR_VERTEX_OF_A, v, 0x7fff));
     }
     return count;
 }
