@@ -112,7 +112,7 @@ static void a_beam_hinged_deep_in_the_floor_is_told_and_gains_nothing(void** sta
 
 /* An arm of three links that begins outside its limits in the floor, where its limits hold it: rows that take limits
  * back contradict the contacts, and joints in maximal coordinates that are open by 1e-6 m contradict both. The
- * compromise of projections moves such an arm, and may lift it; that is taken out of its velocities. With gauss 5 of 40
+ * compromise of projections moves such an arm, and may lift it; that is taken out of its velocities. With gauss 4 of 40
  * such arms open a joint in one or two of their steps and gain 1e-5 to 1.2e-3 of weight times length, which is its bar.
  * MOREAU_SEED=n: 120 others. */
 static void an_arm_that_its_limits_hold_in_the_floor_runs(void** state)
