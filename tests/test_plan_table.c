@@ -88,13 +88,7 @@ static const char* const files[] = {
 
 static int make_files(void** state)
 {
-    if (command_open(state)) return -1;
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
-        if (command_run(files[i]) != 0) {
-            print_error("%s\n%s%s", files[i], command_output, command_errors);
-            return -1;
-        }
-    return 0;
+    return command_open(state) || command_run_all(files, sizeof files / sizeof *files) ? -1 : 0;
 }
 
 /* \n becomes a new line. */

@@ -57,6 +57,16 @@ int command_run(const char* line)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+int command_run_all(const char* const* lines, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (command_run(lines[i]) != 0) {
+            print_error("%s\n%s%s", lines[i], command_output, command_errors);
+            return -1;
+        }
+    return 0;
+}
+
 void command_expect(const char* line, int status, const char* says)
 {
     int got = command_run(line);
